@@ -41,7 +41,7 @@ API = App(
         Type(projections.COMMENT, selectors.select_comment_by_id, COMMENT_EVENTS),
         Type(projections.AUTHOR, selectors.select_author_by_id, AUTHOR_EVENTS),
         Type(projections.IMAGE, selectors.select_image_by_id, IMAGE_EVENTS),
-        Type(projections.PREVIEW_LINK, selectors.select_link_by_id),
+        Type(projections.PREVIEW_LINK, selectors.previews.select_link_by_id),
     ],
     projections=projections.PROJECTIONS,
     representations=views.REPRESENTATIONS,

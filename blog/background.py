@@ -12,15 +12,7 @@ from blog.files import job_worker, jobs
 from blog.history import trash
 from blog.search.indexing import SearchIndexer
 from blog.services import moderation
-from contentapi.conf.timeouts import (
-    IMAGE_INTERVAL,
-    IMPORT_INTERVAL,
-    PUBLICATION_INTERVAL,
-    PURGE_INTERVAL,
-    RENDERING_INTERVAL,
-    SEARCH_INTERVAL,
-    SLUG_INTERVAL,
-)
+from contentapi.conf import timeouts
 from contentapi.core.identity import WORKER
 from contentapi.worker.jobs import Job
 
@@ -29,16 +21,16 @@ LOG = logging.getLogger("contentapi.worker")
 
 def list_jobs() -> list[Job]:
     return [
-        Job("publication", publish_due, interval=PUBLICATION_INTERVAL),
-        Job("slugs", give_first_slugs, interval=SLUG_INTERVAL),
-        Job("rendering", render_posts, interval=RENDERING_INTERVAL),
-        Job("images", process_images, interval=IMAGE_INTERVAL),
-        Job("search", partial(SearchIndexer().update, actor=WORKER), interval=SEARCH_INTERVAL),
-        Job("imports", job_worker.work_on_imports, interval=IMPORT_INTERVAL),
-        Job("purge_history", purge_history, interval=PURGE_INTERVAL),
-        Job("purge_comments", purge_comments, interval=PURGE_INTERVAL),
-        Job("purge_imports", lambda _: jobs.purge_imports(actor=WORKER), interval=PURGE_INTERVAL),
-        Job("purge_images", purge_images, interval=PURGE_INTERVAL),
+        Job("publication", publish_due, interval=timeouts.PUBLICATION_INTERVAL),
+        Job("slugs", give_first_slugs, interval=timeouts.SLUG_INTERVAL),
+        Job("rendering", render_posts, interval=timeouts.RENDERING_INTERVAL),
+        Job("images", process_images, interval=timeouts.IMAGE_INTERVAL),
+        Job("search", partial(SearchIndexer().update, actor=WORKER), interval=timeouts.SEARCH_INTERVAL),
+        Job("imports", job_worker.work_on_imports, interval=timeouts.IMPORT_INTERVAL),
+        Job("purge_history", purge_history, interval=timeouts.PURGE_INTERVAL),
+        Job("purge_comments", purge_comments, interval=timeouts.PURGE_INTERVAL),
+        Job("purge_imports", lambda _: jobs.purge_imports(actor=WORKER), interval=timeouts.PURGE_INTERVAL),
+        Job("purge_images", purge_images, interval=timeouts.PURGE_INTERVAL),
     ]
 
 
@@ -72,7 +64,7 @@ def make_and_hide_files(stop: Event) -> int:
 
 def purge_posts(_: Event) -> int:
     """Delete what is left of posts that were deleted long ago, and the links that expired long ago."""
-    services.purge_preview_links(actor=WORKER)
+    services.previews.purge_preview_links(actor=WORKER)
     return trash.purge_history(actor=WORKER)
 
 
@@ -88,7 +80,7 @@ purge_comments = report(
 
 def purge_images(_: Event) -> None:
     """Delete images that were deleted long ago, and files that no image names any more. Count the images."""
-    services.render_late_posts()
+    services.images.render_late_posts()
     services.purge_images(actor=WORKER)
     services.delete_outdated_files(actor=WORKER)
     services.purge_uploads(actor=WORKER)

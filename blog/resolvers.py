@@ -6,7 +6,6 @@ from ariadne import EnumType, MutationType, QueryType, SubscriptionType
 
 from blog import selectors, services
 from blog.models import ImageFormat, ImageStatus, PostStatus, PreviewMode
-from blog.selectors import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, IMAGE_SORT_FIELDS, POST_ORDERS, POST_SORT_FIELDS
 from contentapi.core.pagination import parse_id
 from contentapi.events.feed import ObjectSubscription
 from contentapi.graphql.root_fields import Info, bind_fields, build_enum, pass_arguments, pass_changes, pass_id
@@ -18,12 +17,12 @@ QUERY = bind_fields(
     {
         "post": pass_id(selectors.select_post_by_id),
         "postBySlug": pass_arguments(selectors.select_post_by_slug),
-        "posts": pass_arguments(selectors.select_newest_posts),
+        "posts": pass_arguments(selectors.posts.select_newest_posts),
         "author": pass_id(selectors.select_author_by_id),
-        "authors": pass_arguments(selectors.build_authors_connection),
+        "authors": pass_arguments(selectors.authors.select_authors_page),
         "comment": pass_id(selectors.select_comment_by_id),
         "image": pass_id(selectors.select_image_by_id),
-        "images": pass_arguments(selectors.build_images_connection),
+        "images": pass_arguments(selectors.images.select_images_page),
         "preview": pass_arguments(selectors.select_preview),
     },
 )
@@ -54,16 +53,16 @@ SUBSCRIPTION = SubscriptionType()
 BINDABLES = [
     *(QUERY, MUTATION, SUBSCRIPTION),
     *(build_enum(PostStatus), build_enum(PreviewMode), build_enum(ImageStatus), build_enum(ImageFormat)),
-    *(EnumType("PostOrder", POST_ORDERS), EnumType("CommentOrder", COMMENT_ORDERS)),
-    *build_sort("Post", POST_SORT_FIELDS),
-    *build_sort("Author", AUTHOR_SORT_FIELDS),
-    *build_sort("Image", IMAGE_SORT_FIELDS),
+    *(EnumType("PostOrder", selectors.posts.POST_ORDERS), EnumType("CommentOrder", selectors.comments.COMMENT_ORDERS)),
+    *build_sort("Post", selectors.posts.POST_SORT_FIELDS),
+    *build_sort("Author", selectors.authors.AUTHOR_SORT_FIELDS),
+    *build_sort("Image", selectors.images.IMAGE_SORT_FIELDS),
 ]
 
 
 @QUERY.field("postsConnection")
 def posts_connection(_: None, info: Info, filter: dict[str, Any] | None = None, **window: Any) -> ConnectionQuery:
-    return selectors.build_posts_connection(info.context["actor"], criteria=filter, **window)
+    return selectors.posts.build_posts_connection(info.context["actor"], criteria=filter, **window)
 
 
 @SUBSCRIPTION.source("post")  # type: ignore[arg-type]  # no generator: `contentapi.graphql.subscriptions` calls it

@@ -76,7 +76,7 @@ class NewComment(Body):
 
 
 def read_image(request: ResourceRequest) -> SentFile:
-    services.require_upload(request.actor)  # before the file is read, also for an Idempotency-Key
+    services.images.require_upload(request.actor)  # before the file is read, also for an Idempotency-Key
     return request.read_file("image", conf.environment.contentapi_image_max_bytes)
 
 
@@ -110,7 +110,7 @@ class PostResource(Resource, shows=POST):
 
 class PostBySlugResource(Resource, shows=POST):
     def get(self, request: ResourceRequest, slug: str) -> Response:
-        present = selectors.find_present_slug(request.actor, slug)
+        present = selectors.posts.find_present_slug(request.actor, slug)
         if present not in (None, slug):
             return moved(f"/posts/by-slug/{present}", request.fields)
         return request.shown.one(selectors.select_post_by_slug(request.actor, slug), request.actor, key="slug")
@@ -126,7 +126,7 @@ class PostPublishResource(Resource, shows=POST):
 
 class WorkingCopyResource(Resource, shows=WORKING_COPY):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        return request.shown.one(selectors.select_working_copy(request.actor, post_id), request.actor)
+        return request.shown.one(selectors.posts.select_working_copy(request.actor, post_id), request.actor)
 
     def put(self, request: ResourceRequest, post_id: str) -> Response:
         values = request.body(WorkingCopyChanges).provided()
@@ -149,7 +149,7 @@ class WorkingCopyPublishResource(Resource, shows=POST):
 
 class PreviewLinkCollection(Resource, shows=PREVIEW_LINK):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        page, post = request.page(), selectors.select_post_with_links(request.actor, post_id)
+        page, post = request.page(), selectors.previews.select_post_with_links(request.actor, post_id)
         links = selectors.select_preview_links(request.actor, post_id, page.after)
         return request.shown.page(links, page, request.actor, within=post)
 
@@ -174,7 +174,7 @@ class PreviewResource(Resource, shows=PREVIEW):
 class CommentCollection(Resource, shows=COMMENT):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
         page, post = request.page(), selectors.select_post_by_id(request.actor, post_id)
-        comments = selectors.select_comments(request.actor, post_id, page.after)
+        comments = selectors.comments.select_comments(request.actor, post_id, page.after)
         return request.shown.page(comments, page, request.actor, within=post)
 
     def post(self, request: ResourceRequest, post_id: str) -> Response:
@@ -197,7 +197,7 @@ class CommentResource(Resource, shows=COMMENT):
 class AuthorCollection(Resource, shows=AUTHOR):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return request.shown.page(selectors.select_authors(request.actor, page.after), page, request.actor)
+        return request.shown.page(selectors.authors.select_authors(request.actor, page.after), page, request.actor)
 
 
 class AuthorResource(Resource, shows=AUTHOR):

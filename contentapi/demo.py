@@ -62,7 +62,7 @@ def load_demo() -> None:
     """
     with silence():
         load_content()
-    blog.render_posts_with_old_addresses()
+    blog.images.render_posts_with_old_addresses()
     ensure_credentials()
 
 

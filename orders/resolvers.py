@@ -17,7 +17,7 @@ def create_order(_: None, info: Info, input: dict[str, Any]) -> Order:
 
 QUERY = {
     "order": pass_id(selectors.select_order_by_id),
-    "orders": pass_arguments(selectors.build_orders_connection),
+    "orders": pass_arguments(selectors.select_orders_page),
 }
 MUTATION = {
     "createOrder": create_order,

@@ -1,7 +1,7 @@
 """Reads of orders: which ones an actor may see."""
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
@@ -10,15 +10,7 @@ from contentapi.core.errors import Conflict, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.policy import require_permission
-from contentapi.projection import (
-    NEWEST_FIRST,
-    OLDEST_FIRST,
-    ConnectionQuery,
-    Ordering,
-    Rows,
-    build_ordered_connection,
-    parametrised,
-)
+from contentapi.projection import NEWEST_FIRST, OLDEST_FIRST, Rows, paginate, parametrised
 from orders import policy
 from orders.models import ON_THE_WAY, Order, OrderState
 
@@ -32,13 +24,7 @@ def select_orders(actor: Actor, after: Position | None = None) -> Rows[Order]:
     return select_visible_orders(actor, after_pk=after and after.id)
 
 
-def build_orders_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
-    """Return a page of orders: by `first` and `after`, or by `last` and `before`; newest first without an order.
-
-    Raises `Unauthenticated`, `Forbidden` and `Malformed`.
-    """
-    require_permission(actor, policy.may_read_orders(actor), "list orders")
-    return build_ordered_connection("orders", select_visible_orders(actor), order_by or NEWEST_FIRST, **window)
+select_orders_page = paginate("orders", select_orders, NEWEST_FIRST)
 
 
 @parametrised(Order)

@@ -9,7 +9,7 @@ from users import selectors, services
 QUERY = {
     "viewer": pass_arguments(selectors.select_viewer),
     "user": pass_id(selectors.select_user_by_id),
-    "users": pass_arguments(selectors.build_users_connection),
+    "users": pass_arguments(selectors.select_users_page),
 }
 MUTATION = {
     "createUser": pass_arguments(services.create_user),

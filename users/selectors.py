@@ -1,7 +1,6 @@
 """Reads of users: which ones an actor may see."""
 
 from collections.abc import Collection
-from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -11,7 +10,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.policy import require_permission
 from contentapi.core.text import is_storable
-from contentapi.projection import OLDEST_FIRST, ConnectionQuery, Ordering, Rows, build_ordered_connection, parametrised
+from contentapi.projection import OLDEST_FIRST, Ordering, Rows, paginate, parametrised
 from users import policy
 from users.models import ApiKey, User
 
@@ -24,13 +23,7 @@ def select_users(actor: Actor, after: Position | None = None) -> Rows[User]:
     return select_visible_users(actor, after_pk=after and after.id)
 
 
-def build_users_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
-    """Return a page of users: by `first` and `after`, or by `last` and `before`; oldest first without an order.
-
-    Raises `Unauthenticated`, `Forbidden` and `Malformed`.
-    """
-    require_permission(actor, policy.may_read_users(actor), "list users")
-    return build_ordered_connection("users", select_visible_users(actor), order_by or OLDEST_FIRST, **window)
+select_users_page = paginate("users", select_users, OLDEST_FIRST)
 
 
 @parametrised(User)

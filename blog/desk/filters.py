@@ -55,7 +55,7 @@ class WriterFilter(AuthorFilter):
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         found = super().queryset(request, queryset)  # refuses a value that is no id
         author = self.value()
-        return selectors.filter_posts_by_writer(queryset, parse_id(author)) if author else found
+        return selectors.posts.filter_posts_by_writer(queryset, parse_id(author)) if author else found
 
 
 class DayRangeForm(forms.Form):

@@ -24,7 +24,7 @@ def show_preview_page(request: HttpRequest) -> HttpResponse:
         actor = services.add_preview(ANONYMOUS, request.GET.get("token", ""))
         account.set_actor(actor)
         account.charge_request()
-        post = selectors.find_previewed_post(actor)
+        post = selectors.previews.find_previewed_post(actor)
         response = render_page(request, "blog/preview_page.html", describe_preview(post), images="http: https:")
     except ApiError as refusal:
         error = account.charge_failure(refusal)

@@ -10,18 +10,8 @@ from django.contrib.auth import get_user_model
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Least
 
-from blog import policy
+from blog import policy, selectors
 from blog.models import Author, Comment, Post, PostStatus, WorkingCopy
-from blog.selectors import (
-    filter_comments_by_state,
-    select_editable_authors,
-    select_editable_posts,
-    select_known_comments,
-    select_moderated_comments,
-    select_writing_users,
-    select_written_posts,
-    validate_tag,
-)
 from contentapi.conf.timeouts import OVERDUE, RECENT
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
@@ -36,7 +26,7 @@ SUGGESTING_POSTS = 5_000  # the newest posts, whose tags are suggested
 
 def find_comment(actor: Actor, comment_id: str) -> Comment | None:
     """Return the comment with this id, if the actor may see it."""
-    comments = name_moderators(select_known_comments(actor).filter(pk=parse_id(comment_id)))
+    comments = name_moderators(selectors.select_known_comments(actor).filter(pk=parse_id(comment_id)))
     return comments.select_related("author", "post__author").first()
 
 
@@ -67,7 +57,7 @@ def suggest_tags(actor: Actor, text: str) -> list[str]:
     Both are ordered by the number of their posts. The statement reads `SUGGESTING_POSTS` posts, however many there are.
     Raises `Malformed` for a text that is longer than a tag.
     """
-    wanted = validate_tag(text).lower()
+    wanted = selectors.posts.validate_tag(text).lower()
     posts = Post.objects.filter(policy.visible_posts(actor)).newest_first()[:SUGGESTING_POSTS]
     uses = Counter(tag for tags in posts.values_list("tags", flat=True) for tag in tags if wanted in tag.lower())
     return sorted(uses, key=lambda tag: (not tag.lower().startswith(wanted), -uses[tag], tag))[:MAX_SUGGESTIONS]
@@ -80,14 +70,14 @@ def find_own_author(actor: Actor) -> Author | None:
 
 def find_authors(actor: Actor, term: str, page: int) -> tuple[list[Author], bool]:
     """Return a page of the authors whose name or email has a text, by name, and whether there are more."""
-    found = select_editable_authors(actor).filter(Q(name__folded=term) | Q(email__folded=term))
+    found = selectors.select_editable_authors(actor).filter(Q(name__folded=term) | Q(email__folded=term))
     rows = list(found.order_by("name", "pk")[(page - 1) * CHOICES : page * CHOICES + 1])
     return rows[:CHOICES], len(rows) > CHOICES
 
 
 def find_accounts(term: str) -> QuerySet[Any]:
     """Return the first accounts without an author profile whose name or email has a text."""
-    accounts = select_writing_users().filter(Q(name__folded=term) | Q(email__folded=term), author=None)
+    accounts = selectors.select_writing_users().filter(Q(name__folded=term) | Q(email__folded=term), author=None)
     return accounts.order_by("name", "pk")[:CHOICES]
 
 
@@ -107,19 +97,19 @@ def build_desk(actor: Actor, now: datetime) -> SimpleNamespace:
 
     It takes two statements for each excerpt, however many rows there are.
     """
-    posts = select_written_posts(actor).select_related("author").defer("body", "body_html")
+    posts = selectors.select_written_posts(actor).select_related("author").defer("body", "body_html")
     due = select_scheduled(actor, posts).order_by("due_at", "id")
     scheduled = build_excerpt(due)
     late = [post for post in scheduled.rows if post.due_at < now - OVERDUE]
-    comments = filter_comments_by_state(select_moderated_comments(actor), "").filter(created_at__gte=now - RECENT)
-    comments = comments.order_by("-created_at", "-id")
+    comments = selectors.filter_comments_by_state(selectors.select_moderated_comments(actor), "")
+    comments = comments.filter(created_at__gte=now - RECENT).order_by("-created_at", "-id")
     return SimpleNamespace(
         drafts=build_excerpt(posts.in_status(PostStatus.DRAFT).order_by("-updated_at", "-id")),
         scheduled=scheduled,
         overdue=Excerpt(late, count_rows(due.filter(due_at__lt=now - OVERDUE)) if late else 0),
         published=build_excerpt(posts.in_status(PostStatus.PUBLISHED).order_by("-publication_order", "-id")),
         changed=build_excerpt(
-            select_editable_posts(actor)
+            selectors.posts.select_editable_posts(actor)
             .filter(working_copy__isnull=False)
             .select_related("author", "working_copy")
             .defer("body", "body_html", "working_copy__content")

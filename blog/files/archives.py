@@ -134,7 +134,7 @@ def open_archive(archive: IO[bytes]) -> ZipFile:
     if size > MAX_ARCHIVE:
         raise build_archive_error(f"The zip file has {size:,} bytes; at most {MAX_ARCHIVE:,} are allowed. Split it.")
     try:
-        opened = ZipFile(CountingFile(archive))  # type: ignore[arg-type]  # has what `ZipFile` uses
+        opened = ZipFile(CountingFile(archive))
     except (BadZipFile, NotImplementedError, ValueError):
         raise build_archive_error("This is not a zip file, or it is damaged. Create it again.") from None
     if any(member.flag_bits & IS_ENCRYPTED for member in opened.infolist()):

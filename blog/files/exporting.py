@@ -8,30 +8,9 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef, QuerySet
 
 from blog import policy
-from blog.files import images
+from blog.files import front_matter, images, keys
 from blog.files.addresses import add_old_slugs, read_canonical_url, refresh_address
 from blog.files.authors import get_author_names
-from blog.files.front_matter import (
-    KEYS,
-    READERS,
-    MarkdownPost,
-    collect_other_keys,
-    has_two_excerpts,
-    read_date_of_key,
-    read_excerpt,
-)
-from blog.files.keys import (
-    ADDRESS_KEYS,
-    AUTHOR_KEYS,
-    CANONICAL_KEYS,
-    CATEGORY_KEYS,
-    EXCERPT_KEYS,
-    NESTED_TABLES,
-    RELEASE_KEYS,
-    SHOWING_KEYS,
-    TAG_KEYS,
-    UPDATED_KEYS,
-)
 from blog.files.states import is_flag, is_hiding
 from blog.files.syntax import Table, decode_value, dump_front_matter
 from blog.files.words import read_if_valid, read_names, read_words
@@ -61,8 +40,8 @@ def export_posts(*, actor: Actor, directory: Path) -> Iterator[Path]:
         yield file
 
 
-def to_markdown_post(post: Post) -> MarkdownPost:
-    return MarkdownPost(
+def to_markdown_post(post: Post) -> front_matter.MarkdownPost:
+    return front_matter.MarkdownPost(
         content={name: getattr(post, name) for name in CONTENT},
         authors=get_author_names(post),
         date=post.created_at,
@@ -80,17 +59,17 @@ def get_other_front_matter(post: Post) -> Table:
     if source is None:
         return {}
     stored = decode_value(source.front_matter)
-    other = collect_other_keys(stored)  # there were fewer fields, perhaps, when the file was imported
+    other = front_matter.collect_other_keys(stored)  # there were fewer fields, perhaps, when the file was imported
     authors = get_author_names(post)
     return other if list(authors) == source.authors else replace_authors(other, authors)
 
 
-def serialize_post(post: MarkdownPost) -> bytes:
+def serialize_post(post: front_matter.MarkdownPost) -> bytes:
     """Return the content of a file whose import gives this post."""
     content = post.content
     meta = {
         **{
-            KEYS.get(name, name): content[name] or None
+            front_matter.KEYS.get(name, name): content[name] or None
             for name, kind, *_ in CONTENT_FIELDS
             if kind not in (Kind.MARKDOWN, Kind.WORDS, Kind.IMAGE, Kind.IMAGE_TEXT)
         },
@@ -104,23 +83,28 @@ def serialize_post(post: MarkdownPost) -> bytes:
         "publishedAt": post.published_at,
     }
     other = {key: refresh_value(key, post.other[key], post) for key in post.other if not is_outdated(key, post)}
-    kept = {key: value for key, value in other.items() if meta.get(key) is None or READERS[key](other) == meta[key]}
+    kept = {
+        key: value
+        for key, value in other.items()
+        if meta.get(key) is None or front_matter.READERS[key](other) == meta[key]
+    }
     own = {key: value for key, value in meta.items() if value is not None and key not in kept}
     return f"{dump_front_matter(own | kept)}{content['body']}".encode()
 
 
-def refresh_value(key: Any, value: Any, post: MarkdownPost) -> Any:
+def refresh_value(key: Any, value: Any, post: front_matter.MarkdownPost) -> Any:
     """Return the value of another key of the file: the present one, if it states a field of the post."""
     content = post.content
-    if key in SHOWING_KEYS and (key == "publish" or is_flag(value)):
+    if key in keys.SHOWING_KEYS and (key == "publish" or is_flag(value)):
         return post.status != PostStatus.DRAFT
-    if key in (*UPDATED_KEYS, *RELEASE_KEYS) and not is_flag(value):
+    if key in (*keys.UPDATED_KEYS, *keys.RELEASE_KEYS) and not is_flag(value):
         public_at = post.published_at if post.status == PostStatus.PUBLISHED else post.publish_at
-        return refresh(value, read_date_of_key({key: value}, key), post.updated if key in UPDATED_KEYS else public_at)
-    if key in ADDRESS_KEYS and not is_flag(value):
+        present = post.updated if key in keys.UPDATED_KEYS else public_at
+        return refresh(value, front_matter.read_date_of_key({key: value}, key), present)
+    if key in keys.ADDRESS_KEYS and not is_flag(value):
         return refresh_address(value, content["slug"])
-    if key == "summary" and not has_two_excerpts(post.other):
-        return refresh(value, read_excerpt({key: value}), content["excerpt"])
+    if key == "summary" and not front_matter.has_two_excerpts(post.other):
+        return refresh(value, front_matter.read_excerpt({key: value}), content["excerpt"])
     return refresh_tags(key, value, content["tags"])
 
 
@@ -129,22 +113,22 @@ def refresh(value: Any, stated: Any, present: Any) -> Any:
     return value if None in (stated, present) or stated == present else present
 
 
-def is_outdated(key: Any, post: MarkdownPost) -> bool:
+def is_outdated(key: Any, post: front_matter.MarkdownPost) -> bool:
     """Return whether a key states what the post has no more, or hides a post that is no draft any more."""
     value = post.other[key]
-    if key in EXCERPT_KEYS:
-        return post.content["excerpt"] is None and read_excerpt({key: value}) is not None
-    if key in CANONICAL_KEYS:
+    if key in keys.EXCERPT_KEYS:
+        return post.content["excerpt"] is None and front_matter.read_excerpt({key: value}) is not None
+    if key in keys.CANONICAL_KEYS:
         return read_canonical_url({key: value}) not in (None, post.content["canonical_url"])
-    is_hidden = key not in SHOWING_KEYS and is_hiding(key, value)
+    is_hidden = key not in keys.SHOWING_KEYS and is_hiding(key, value)
     return key == "post_status" or (is_hidden and post.status != PostStatus.DRAFT)
 
 
 def refresh_tags(key: Any, value: Any, tags: Sequence[str]) -> Any:
     """Return the value of a key without the words that are no tags of the post any more."""
-    if key in NESTED_TABLES and isinstance(value, dict):
+    if key in keys.NESTED_TABLES and isinstance(value, dict):
         return {name: refresh_tags(name, each, tags) for name, each in value.items()}
-    words = read_if_valid(read_words, {key: value}, key) if key in (*TAG_KEYS, *CATEGORY_KEYS) else []
+    words = read_if_valid(read_words, {key: value}, key) if key in (*keys.TAG_KEYS, *keys.CATEGORY_KEYS) else []
     present = [word for word in words if word in tags]
     return value if present == words else present
 
@@ -152,10 +136,10 @@ def refresh_tags(key: Any, value: Any, tags: Sequence[str]) -> Any:
 def replace_authors(other: Table, authors: Sequence[str]) -> Table:
     """Return the front matter with these authors, wherever it names authors."""
     fresh = dict(other)
-    for key in NESTED_TABLES:
+    for key in keys.NESTED_TABLES:
         if isinstance(other.get(key), dict):
             fresh[key] = replace_authors(other[key], authors)
-    for key in AUTHOR_KEYS:
+    for key in keys.AUTHOR_KEYS:
         if read_if_valid(read_names, other, key):
             fresh[key] = list(authors)
     return fresh

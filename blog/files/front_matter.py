@@ -13,18 +13,9 @@ from typing import Any
 from django.utils import timezone
 
 from blog import services
+from blog.files import keys
 from blog.files.addresses import read_canonical_url, read_file_slug, read_slug
 from blog.files.dates import InvalidDate, find_date_in_address, parse_date, split_file_name
-from blog.files.keys import (
-    ADDRESS_KEYS,
-    CREATED_KEYS,
-    DATE_KEYS,
-    EXCERPT_KEYS,
-    FOREIGN_KEYS,
-    RELEASE_KEYS,
-    UPDATED_KEYS,
-    fold_key,
-)
 from blog.files.states import is_flag, read_state
 from blog.files.syntax import InvalidFile, Table, decode_value, refuse_errors
 from blog.files.words import choose_title, read_authors, read_line, read_tags, read_words
@@ -44,7 +35,7 @@ OWN_KEYS = {
 } - {"body"}
 EXCERPT, DESCRIPTION = (next(field for field in CONTENT_FIELDS if field.name == name) for name in SUMMARIES)
 SPELLINGS = {key.lower(): key for key in OWN_KEYS}
-FOREIGN_SPELLINGS = {fold_key(key): key for key in FOREIGN_KEYS}
+FOREIGN_SPELLINGS = {keys.fold_key(key): key for key in keys.FOREIGN_KEYS}
 
 
 @dataclass(frozen=True)
@@ -94,7 +85,7 @@ def build_post_of_table(meta: Table, body: str, path: PurePath) -> MarkdownPost 
         authors=read_authors(meta),
         status=status,
         date=written or release,
-        updated=read_first_date(meta, UPDATED_KEYS),
+        updated=read_first_date(meta, keys.UPDATED_KEYS),
         publish_at=parse_date(meta.get("publishAt"), "publishAt"),
         published_at=parse_date(meta.get("publishedAt"), "publishedAt"),
         other=collect_other_keys(meta),
@@ -124,7 +115,7 @@ def name_keys(meta: Table) -> Table:
 def spell_key(key: Any) -> Any:
     if not isinstance(key, str):
         return key
-    return SPELLINGS.get(key.lower()) or FOREIGN_SPELLINGS.get(fold_key(key), key)
+    return SPELLINGS.get(key.lower()) or FOREIGN_SPELLINGS.get(keys.fold_key(key), key)
 
 
 def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
@@ -134,7 +125,7 @@ def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
     the future has been made now.
     """
     if post.updated and post.updated > now:
-        outdated = [key for key in UPDATED_KEYS if read_date_of_key(post.other, key) == post.updated]
+        outdated = [key for key in keys.UPDATED_KEYS if read_date_of_key(post.other, key) == post.updated]
         adapted = post.other | dict.fromkeys(outdated, now)
         post = replace(post, updated=now, other=adapted)
     if post.date is None or post.date <= now:
@@ -181,7 +172,7 @@ def read_content(meta: Table, body: str) -> Table:
 
 def read_excerpt(meta: Table) -> str | None:
     """Return the excerpt; None for a value that cannot be one, which stays in the file."""
-    return next(filter(None, (read_summary(EXCERPT, meta.get(key)) for key in EXCERPT_KEYS)), None)
+    return next(filter(None, (read_summary(EXCERPT, meta.get(key)) for key in keys.EXCERPT_KEYS)), None)
 
 
 def read_description(meta: Table) -> str | None:
@@ -195,7 +186,7 @@ def read_summary(field: Any, value: Any) -> str | None:
 
 def has_two_excerpts(meta: Table) -> bool:
     """Return whether a file has different texts in its keys `excerpt` and `summary`. The first is the excerpt."""
-    texts = {read_summary(EXCERPT, meta.get(key)) for key in EXCERPT_KEYS}
+    texts = {read_summary(EXCERPT, meta.get(key)) for key in keys.EXCERPT_KEYS}
     return len(texts) > 1 and None not in texts
 
 
@@ -214,19 +205,19 @@ def read_date(meta: Table, path: PurePath) -> datetime | None:
     """Return the date of the front matter, of the page's URL, of the file's name, or of the file's creation."""
     return (
         parse_date(meta.get("date"), "date")
-        or find_date_in_address(meta.get(key) for key in ADDRESS_KEYS)
+        or find_date_in_address(meta.get(key) for key in keys.ADDRESS_KEYS)
         or split_file_name(path)[0]
-        or read_first_date(meta, CREATED_KEYS)
+        or read_first_date(meta, keys.CREATED_KEYS)
     )
 
 
 def read_release_date(meta: Table) -> datetime | None:
     """Return when the post becomes public by the keys of generators. Jekyll's `published` is true or false."""
-    return read_first_date(meta, [key for key in RELEASE_KEYS if not is_flag(meta.get(key))])
+    return read_first_date(meta, [key for key in keys.RELEASE_KEYS if not is_flag(meta.get(key))])
 
 
-def read_first_date(meta: Table, keys: Iterable[str]) -> datetime | None:
-    found = [read_date_of_key(meta, key) for key in keys]  # each key is checked
+def read_first_date(meta: Table, names: Iterable[str]) -> datetime | None:
+    found = [read_date_of_key(meta, name) for name in names]  # each key is checked
     return next(filter(None, found), None)
 
 
@@ -235,6 +226,6 @@ def read_date_of_key(meta: Table, key: str) -> datetime | None:
     try:
         return parse_date(meta.get(key), key)
     except InvalidDate:
-        if key in DATE_KEYS:
+        if key in keys.DATE_KEYS:
             raise
         return None

@@ -123,9 +123,9 @@ def store_image(actor: Actor, address: str, read_image: ReadImage, *, dry_run: b
     """
     content = read_image(address)
     digest = hashlib.sha256(content).digest()
-    image = services.find_image_by_digest(digest)
+    image = services.images.find_image_by_digest(digest)
     if image is None:
-        sent = SentFile(BytesIO(content), services.shorten_file_name(unquote(address)), len(content), digest)
+        sent = SentFile(BytesIO(content), services.images.shorten_file_name(unquote(address)), len(content), digest)
         try:
             services.require_format(sent.file)
             if dry_run:

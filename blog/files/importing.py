@@ -25,6 +25,7 @@ from blog.files.reading import MarkdownFile, ReadFile, read_files, read_markdown
 from blog.files.syntax import InvalidFile, encode_values
 from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
 from blog.models.audit import Audit
+from blog.services import slugs
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
@@ -114,7 +115,7 @@ def import_read_file(
 def plan_slug(post: Post, wanted: str, planned: set[str]) -> None:
     """Give a post of a dry run the slug that it would get after the earlier files."""
     if wanted and post.slug in planned:
-        post.slug = services.find_free_slug(wanted, post.pk, planned)
+        post.slug = slugs.find_free_slug(wanted, post.pk, planned)
     planned.add(str(post.slug))
 
 
@@ -197,11 +198,11 @@ def save_imported_post(
     if post.status == PostStatus.PUBLISHED:
         services.render(post)
     old_slugs = read_old_slugs(parsed.other)
-    wanted = slug or services.make_slug(post.title)
+    wanted = slug or slugs.make_slug(post.title)
     if known is None:
         release_slugs(file, wanted, old_slugs)
-    services.save_with_free_slug(post, slug)
-    services.keep_old_slugs(post, old_slugs)
+    slugs.save_with_free_slug(post, slug)
+    slugs.keep_old_slugs(post, old_slugs)
     source = known or PostSource(post=post)
     source.source, source.path, source.digest = file.source, file.path, digest
     source.authors, source.front_matter = list(parsed.authors), encode_values(parsed.other)
@@ -210,7 +211,7 @@ def save_imported_post(
         raise InvalidFile("Another post has just been imported from this file.")
     source.save(update_fields=SOURCE_COLUMNS if known else None)
     if post.status == PostStatus.PUBLISHED and not was_published:
-        services.count_publication(actor)
+        services.posts.count_publication(actor)
     outcome = ImportOutcome.UPDATED if known else ImportOutcome.CREATED
     return FileReport(file, outcome, post=post, notes=parsed.notes, wanted_slug=wanted)
 
@@ -245,7 +246,7 @@ def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | No
 def choose_slug(post: Post, parsed: MarkdownPost) -> str | None:
     """Return the slug that the file states; without one the present slug, or that of the file's name."""
     stated: str | None = parsed.content["slug"]
-    is_fixed = post.slug and (post.published_at or not services.follows_title(post))
+    is_fixed = post.slug and (post.published_at or not slugs.follows_title(post))
     return stated or (post.slug if is_fixed else None) or parsed.file_slug
 
 

@@ -76,11 +76,11 @@ def restore_text(
     public. The last arguments are the versions that the caller has seen; 0 is that of no working copy. If the texts are
     equal, nothing changes. State, authors and times stay. Raises `NotFound` and `Conflict`.
     """
-    post = services.get_post_for_update(actor, post_id, "change posts")
+    post = services.posts.get_post_for_update(actor, post_id, "change posts")
     values = versions.read_version(actor=actor, post_id=post_id, number=number).values
     require_version("post", post.version, str(post_version))
     has_copy = WorkingCopy.objects.filter(pk=post.pk).exists()
-    if has_copy or (post.status == PostStatus.PUBLISHED and services.has_changed_since(post, number)):
+    if has_copy or (post.status == PostStatus.PUBLISHED and services.working_copies.has_changed_since(post, number)):
         return save_restored(actor, post, values, base_version=post.version, copy_version=copy_version)
     changes = {**list_restorable(post.pk, values), "slug_is_chosen": values["slug_is_chosen"]}
     return services.edit_post(actor=actor, post_id=post_id, changes=changes)
@@ -89,7 +89,7 @@ def restore_text(
 @transaction.atomic
 def restore_copy(*, actor: Actor, post_id: str, number: int, copy_version: int) -> WorkingCopy:
     """Save the content of an earlier working copy as the present one. Raises `NotFound` and `Conflict`."""
-    post = services.get_post_for_update(actor, post_id, "change posts")
+    post = services.posts.get_post_for_update(actor, post_id, "change posts")
     copy = read_copy(versions.find_history(actor, post_id), number)
     return save_restored(actor, post, copy["content"], base_version=copy["base_version"], copy_version=copy_version)
 
@@ -115,7 +115,7 @@ def list_restorable(pk: int, values: Mapping[str, Any]) -> dict[str, Any]:
     It may keep its images, of which earlier releases allowed more.
     """
     content = {name: values[name] for name in CONTENT}
-    if content["cover_id"] is not None and not services.exists_image(content["cover_id"]):
+    if content["cover_id"] is not None and not services.images.exists_image(content["cover_id"]):
         content["cover_id"] = None
     if content["slug"] is None or services.list_taken_slugs([content["slug"]], pk):
         del content["slug"]

@@ -9,13 +9,7 @@ from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subque
 from django.utils import timezone
 
 from blog import policy, services
-from blog.history.versions import (
-    EVENT_COLUMNS,
-    PAGE,
-    build_deletion,
-    name_people,
-    select_deleted_posts,
-)
+from blog.history.versions import EVENT_COLUMNS, PAGE, build_deletion, name_people, select_deleted_posts
 from blog.models import (
     RESTORED,
     Author,

@@ -9,6 +9,7 @@ import html as entities
 import logging
 import re
 from functools import partial
+from typing import TypeVar
 from urllib.parse import quote
 
 import comrak
@@ -17,23 +18,14 @@ from comrak import ExtensionOptions, ParseOptions, RenderOptions
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from blog.rendering import images
 from blog.rendering.anchors import PREFIX, connect_places
 from blog.rendering.footnotes import escape_unused_definitions, has_unused_definitions, separate_references
-from blog.rendering.images import (
-    ATTRIBUTE,
-    MOST,
-    OURS,
-    SCHEME,
-    FindImages,
-    UsedImage,
-    find_no_images,
-    list_used_images,
-    show_images,
-)
 from blog.rendering.limits import has_many_mail_addresses, has_too_many_cells, is_heavy
 from blog.rendering.raw_html import OWN, SUSPICIOUS, clean_written_html, escape_unclosed_blocks, mark_own_tags
 from blog.rendering.tables import escape_excess_cells
 
+Options = TypeVar("Options", ExtensionOptions, ParseOptions, RenderOptions)
 LOG = logging.getLogger("contentapi.rendering")
 MAX_HTML = 4_000_000  # characters: quotes or footnotes can be many times as long as their text
 
@@ -65,7 +57,7 @@ ATTRIBUTES = {
 CLASSES = {"a": {"footnote-backref"}, "section": {"footnotes"}, "sup": {"footnote-ref"}}
 DISABLED = {"disabled": ""}  # one attribute: nh3 adds several in another order in each process
 BLOCKS = ("blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "table", "tr", "ul")
-SCHEMES = {"http", "https", "mailto", "tel", SCHEME}
+SCHEMES = {"http", "https", "mailto", "tel", images.SCHEME}
 PRIVATE = [chr(code) for code in range(0xE000, 0xE100)]  # characters without a meaning
 HAS_HOST = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 LANGUAGE = re.compile(r"language-[\w.+#-]+")
@@ -86,8 +78,8 @@ def filter_attribute(element: str, name: str, value: str) -> str | None:
     """
     if name == "type":
         return "checkbox"  # of a task list: an input of a post is nothing else
-    if name in ("src", "href") and OURS.match(value.lstrip()):  # also without a valid id
-        return SCHEME + value.strip()[len(SCHEME) :]
+    if name in ("src", "href") and images.OURS.match(value.lstrip()):  # also without a valid id
+        return images.SCHEME + value.strip()[len(images.SCHEME) :]
     if name == "src":
         return value if HAS_HOST.match(value.strip()) else None
     if name == "class" and element == "code":
@@ -113,37 +105,25 @@ def build_sanitizer(*, with_lines: bool) -> nh3.Cleaner:
     )
 
 
-def build_extensions(*, with_addresses: bool) -> ExtensionOptions:
-    options = ExtensionOptions()
-    options.footnotes = options.strikethrough = options.table = options.tasklist = True
-    options.cjk_friendly_emphasis = True
-    options.autolink = with_addresses
+def set_options(options: Options, **values: bool) -> Options:
+    """Return options of comrak, whose classes take no arguments, with these values."""
+    for name, value in values.items():
+        setattr(options, name, value)
     return options
 
 
-def build_parsing(*, with_all_footnotes: bool) -> ParseOptions:
-    options = ParseOptions()
-    options.leave_footnote_definitions = with_all_footnotes
-    return options
-
-
-def build_output(*, with_lines: bool, is_escaped: bool = False) -> RenderOptions:
-    options = RenderOptions()
-    options.unsafe_ = True  # the sanitiser decides
-    options.full_info_string = True
-    options.sourcepos = with_lines
-    options.escape = is_escaped
-    return options
-
-
-PARSING, PARSING_ALL = build_parsing(with_all_footnotes=False), build_parsing(with_all_footnotes=True)
-EXTENSIONS = {with_addresses: build_extensions(with_addresses=with_addresses) for with_addresses in (False, True)}
-OUTPUTS = {with_lines: build_output(with_lines=with_lines) for with_lines in (False, True)}
-ESCAPED = {with_lines: build_output(with_lines=with_lines, is_escaped=True) for with_lines in (False, True)}
+SYNTAX = dict.fromkeys(("footnotes", "strikethrough", "table", "tasklist", "cjk_friendly_emphasis"), True)
+WRITTEN = {"unsafe_": True, "full_info_string": True}  # also what is not safe: the sanitiser decides
+PARSING, PARSING_ALL = ParseOptions(), set_options(ParseOptions(), leave_footnote_definitions=True)
+EXTENSIONS = {found: set_options(ExtensionOptions(), **SYNTAX, autolink=found) for found in (False, True)}
+OUTPUTS = {lines: set_options(RenderOptions(), **WRITTEN, sourcepos=lines) for lines in (False, True)}
+ESCAPED = {lines: set_options(RenderOptions(), **WRITTEN, sourcepos=lines, escape=True) for lines in (False, True)}
 SANITIZERS = {with_lines: build_sanitizer(with_lines=with_lines) for with_lines in (False, True)}
 
 
-def render_markdown(text: str, *, with_lines: bool = False, find_images: FindImages = find_no_images) -> SafeString:
+def render_markdown(
+    text: str, *, with_lines: bool = False, find_images: images.FindImages = images.find_no_images
+) -> SafeString:
     """Return the text as sanitised HTML with the images that `find_images` finds; as preformatted text if its rendering
     would take long.
 
@@ -161,11 +141,11 @@ def sanitize_markdown(text: str, *, with_lines: bool = False) -> str:
     return connect_places(SANITIZERS[with_lines].clean(html))
 
 
-def insert_images(sanitized: str, find_images: FindImages) -> tuple[SafeString, list[UsedImage]]:
+def insert_images(sanitized: str, find_images: images.FindImages) -> tuple[SafeString, list[images.UsedImage]]:
     """Return sanitised HTML with its images, without any if it would become too long; and all images that it uses."""
-    used = list_used_images(sanitized)[:MOST]
-    shown = show_images(sanitized, find_images([image.id for image in used]) if used else {})
-    html = mark_safe(shown if len(shown) <= MAX_HTML else show_images(sanitized, {}))  # noqa: S308 - see `show_images`
+    used = images.list_used_images(sanitized)[: images.MOST]
+    shown = images.show_images(sanitized, find_images([image.id for image in used]) if used else {})
+    html = mark_safe(shown if len(shown) <= MAX_HTML else images.show_images(sanitized, {}))  # noqa: S308 - see `show_images`
     return html, used
 
 
@@ -209,7 +189,7 @@ def render_marked(text: str, *, with_lines: bool, parsing: ParseOptions = PARSIN
 
 def name_language(found: re.Match[str]) -> str:
     """Return the start of code with its language, if what follows the fence names one."""
-    attributes = dict(ATTRIBUTE.findall(found[2]))  # in another order in each process
+    attributes = dict(images.ATTRIBUTE.findall(found[2]))  # in another order in each process
     info = entities.unescape(
         f"{attributes.get('class', '').removeprefix('language-')} {attributes.get('data-meta', '')}"
     )

@@ -10,7 +10,7 @@ from blog.models import Author
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.policy import STAFF
-from contentapi.projection import OLDEST_FIRST, ConnectionQuery, Ordering, Rows, build_ordered_connection, parametrised
+from contentapi.projection import OLDEST_FIRST, Ordering, Rows, paginate, parametrised
 
 AUTHOR_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 
@@ -32,9 +32,7 @@ def select_every_author(_: Actor, *, after_pk: int | None = None) -> QuerySet[Au
     return authors if after_pk is None else authors.filter(pk__gt=after_pk)
 
 
-def build_authors_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
-    """Return a page of authors, from its start or its end; the oldest first without an order. Raises `Malformed`."""
-    return build_ordered_connection("authors", select_every_author(actor), order_by or OLDEST_FIRST, **window)
+select_authors_page = paginate("authors", select_authors, OLDEST_FIRST)
 
 
 def select_editable_authors(actor: Actor) -> QuerySet[Author]:

@@ -1,7 +1,6 @@
 """Reads of images."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KT
@@ -12,15 +11,7 @@ from blog.selectors.posts import select_previewed_posts
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.policy import require_permission
-from contentapi.projection import (
-    NEWEST_FIRST,
-    OLDEST_FIRST,
-    ConnectionQuery,
-    Ordering,
-    Rows,
-    build_ordered_connection,
-    parametrised,
-)
+from contentapi.projection import NEWEST_FIRST, OLDEST_FIRST, Ordering, Rows, paginate, parametrised
 
 IMAGE_SORT_FIELDS = {"createdAt": OLDEST_FIRST, "size": Ordering("size")}
 
@@ -52,9 +43,7 @@ def select_listed_images(_: Actor, *, after: str | None = None, after_pk: int | 
     return images if after is None else images.filter(NEWEST_FIRST.beyond(after, after_pk))
 
 
-def build_images_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
-    """Return a page of all images; the newest first without an order. Raises `Malformed`, and for a missing scope."""
-    return build_ordered_connection("images", select_images(actor), order_by or NEWEST_FIRST, **window)
+select_images_page = paginate("images", select_images, NEWEST_FIRST)
 
 
 def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:

@@ -11,12 +11,7 @@ from django.db.models.functions import Coalesce
 from blog import policy
 from blog.models import MAX_TAG, Post, PostQuerySet, PostStatus, PostVersion, WorkingCopy
 from blog.models.slugs import SLUG, OldSlug
-from blog.projections import (
-    filter_previewed_posts,
-    select_listed_posts,
-    show_previewed_list,
-    show_previewed_texts,
-)
+from blog.projections.rows import filter_previewed_posts, select_listed_posts, show_previewed_list, show_previewed_texts
 from blog.search.query import RELEVANCE, find_posts, parse_search
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor

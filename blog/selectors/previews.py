@@ -10,7 +10,8 @@ from django.db.models.functions import Now
 
 from blog import policy
 from blog.models import Post, PreviewLink
-from blog.projections import filter_previewed_posts, select_newest_valid_links
+from blog.projections.posts import select_newest_valid_links
+from blog.projections.rows import filter_previewed_posts
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import NEVER

@@ -3,6 +3,8 @@ permission, validates, writes and returns the model.
 
 `expected_version` is a version that the caller has read, alone or as the whole entity tag: `7`, `7-c0ffee`,
 `"7-c0ffee"`. If the row has another version, the function raises `Conflict`. None skips the comparison.
+
+These are the functions that several modules call. Others are in their module, such as `services.slugs`.
 """
 
 from blog.images.formats import CONTENT_TYPES
@@ -14,60 +16,13 @@ from blog.services.image_figures import count_images
 from blog.services.image_processing import process_images
 from blog.services.image_repairs import check_media, list_outdated_images, rebuild_image
 from blog.services.image_room import measure_images, require_format
-from blog.services.image_uploads import (
-    complete_upload,
-    create_upload,
-    purge_uploads,
-)
-from blog.services.images import (
-    create_image,
-    delete_image,
-    edit_image,
-    exists_image,
-    find_image_by_digest,
-    render_late_posts,
-    render_posts_with_old_addresses,
-    replace_image_file,
-    require_upload,
-    restore_image,
-    shorten_file_name,
-)
+from blog.services.image_uploads import complete_upload, create_upload, purge_uploads
+from blog.services.images import create_image, delete_image, edit_image, replace_image_file, restore_image
 from blog.services.moderation import add_comment, delete_comment
-from blog.services.posts import (
-    attribute_change,
-    count_publication,
-    create_post,
-    delete_post,
-    edit_post,
-    get_post_for_update,
-)
-from blog.services.previews import (
-    PAGE,
-    add_preview,
-    create_preview_link,
-    find_valid_link,
-    list_preview_sites,
-    purge_preview_links,
-    revoke_preview_link,
-)
+from blog.services.posts import attribute_change, create_post, delete_post, edit_post
+from blog.services.previews import add_preview, create_preview_link, revoke_preview_link
 from blog.services.renderings import find_shown_images, render, render_body, render_posts
-from blog.services.slugs import (
-    find_free_slug,
-    follows_title,
-    give_first_slugs,
-    keep_old_slugs,
-    list_taken_slugs,
-    make_slug,
-    save_with_free_slug,
-    spell_slug,
-)
+from blog.services.slugs import give_first_slugs, list_taken_slugs, save_with_free_slug, spell_slug
 from blog.services.sources import claim_file
 from blog.services.validation import TRANSITIONS, list_problems, validate_post, validate_publish_at
-from blog.services.working_copies import (
-    discard_working_copy,
-    find_visible_copy,
-    has_changed_since,
-    publish_due,
-    publish_working_copy,
-    save_working_copy,
-)
+from blog.services.working_copies import discard_working_copy, publish_due, publish_working_copy, save_working_copy

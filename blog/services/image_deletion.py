@@ -9,16 +9,7 @@ from django.utils import timezone
 from blog import policy
 from blog.models import IS_EXPOSED, IS_OUTDATED, Image, ImageStatus
 from blog.models.audit import Audit
-from blog.services.image_processing import (
-    MISSING,
-    delete_files,
-    is_lost,
-    process_image,
-    release,
-    renew,
-    select_claimed,
-    work_on_images,
-)
+from blog.services import image_processing as processing
 from blog.services.images import DELETED, NO_FILES
 from contentapi.conf.timeouts import OLD_FILES_KEPT_FOR, RESTORABLE_FOR
 from contentapi.core.identity import Actor
@@ -33,12 +24,12 @@ def delete_outdated_files(*, actor: Actor) -> int:
     """Delete the public files that no image has named for some time. Returns the number of images."""
     require_permission(actor, policy.may_purge_images(actor), "delete files of images")
     is_due = IS_OUTDATED & Q(outdated_at__lte=timezone.now() - OLD_FILES_KEPT_FOR)
-    return work_on_images("purge_images", is_due, delete_outdated_files_of)
+    return processing.work_on_images("purge_images", is_due, delete_outdated_files_of)
 
 
 def delete_outdated_files_of(image: Image) -> None:
     delete_unnamed_files(image)
-    select_claimed(image).update(outdated_at=None, claimed_until=None, attempts=0)
+    processing.select_claimed(image).update(outdated_at=None, claimed_until=None, attempts=0)
 
 
 def delete_unnamed_files(image: Image) -> None:
@@ -51,9 +42,9 @@ def delete_unnamed_files(image: Image) -> None:
     named = {*image.list_file_names()}
     names = [name for name in list_public_files(image) if name.startswith(folders) and name not in named]
     for name in names:
-        if not renew(image):  # another worker has taken over: it may store a file of one of these names
+        if not processing.renew(image):  # another worker has taken over: it may store a file of one of these names
             break
-        delete_files([name])
+        processing.delete_files([name])
 
 
 def list_public_files(image: Image) -> list[str]:
@@ -66,7 +57,7 @@ def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
     Returns the number of images.
     """
     require_permission(actor, policy.may_purge_images(actor), "delete files of images")
-    return work_on_images("images", IS_EXPOSED, partial(hide_image, stop=stop), stop)
+    return processing.work_on_images("images", IS_EXPOSED, partial(hide_image, stop=stop), stop)
 
 
 def hide_image(image: Image, stop: Event) -> None:
@@ -76,7 +67,7 @@ def hide_image(image: Image, stop: Event) -> None:
     restored image is processed from it.
     """
     if image.source and not image.source.startswith(DELETED):  # its new file is what will be restored
-        process_image(image, stop)
+        processing.process_image(image, stop)
         return
     lost = {}
     if not image.source:  # otherwise a worker was interrupted
@@ -85,16 +76,16 @@ def hide_image(image: Image, stop: Event) -> None:
             with get_storage().open(image.name_file(image.original)) as original:
                 get_storage().put(kept, original)
         except FileNotFoundError:
-            if not is_lost(image.deleted_at or image.updated_at) and not list_public_files(image):
+            if not processing.is_lost(image.deleted_at or image.updated_at) and not list_public_files(image):
                 raise
-            kept, lost = "", {"status": ImageStatus.REJECTED, "rejection": MISSING}  # it cannot be restored
-        if not select_claimed(image).filter(IS_EXPOSED).update(source=kept):
-            release(image)
+            kept, lost = "", {"status": ImageStatus.REJECTED, "rejection": processing.MISSING}  # it cannot be restored
+        if not processing.select_claimed(image).filter(IS_EXPOSED).update(source=kept):
+            processing.release(image)
             return
         image.source = kept
     image.original = ""
     delete_unnamed_files(image)
-    select_claimed(image).update(**NO_FILES, **lost, claimed_until=None, attempts=0)
+    processing.select_claimed(image).update(**NO_FILES, **lost, claimed_until=None, attempts=0)
 
 
 def purge_images(*, actor: Actor) -> int:
@@ -109,6 +100,6 @@ def purge_image(actor: Actor, image: Image) -> bool:
     if not Image.objects.filter(pk=image.pk, deleted_at=image.deleted_at).delete()[0]:
         return False
     Audit.IMAGE_PURGED.record(actor, "image", image.pk)
-    delete_files([image.source])
-    delete_files(list_public_files(image))
+    processing.delete_files([image.source])
+    processing.delete_files(list_public_files(image))
     return True

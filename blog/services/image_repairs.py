@@ -17,20 +17,7 @@ from django.utils import timezone
 from blog import policy
 from blog.images.formats import PNG, list_extensions, list_widths
 from blog.models import Image, ImageStatus
-from blog.services.image_processing import (
-    FILES,
-    MISSING,
-    accept,
-    claim_image,
-    create_work_folder,
-    delete_files,
-    describe_variants,
-    finish,
-    keep_original,
-    make_files,
-    release,
-    store_files,
-)
+from blog.services import image_processing as processing
 from blog.services.image_room import name_upload
 from blog.services.images import NO_FILES
 from contentapi.conf import conf
@@ -67,29 +54,29 @@ def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
     any case. Returns why the image stays as it is, or an empty text.
     """
     require_permission(actor, policy.may_purge_images(actor), "rebuild images")
-    image = claim_image(REBUILDABLE & Q(pk=pk))
+    image = processing.claim_image(REBUILDABLE & Q(pk=pk))
     if image is None:
         return BUSY
     try:
-        with create_work_folder() as folder:
-            outcome = make_files(image, image.name_file(image.original), folder, Event())
+        with processing.create_work_folder() as folder:
+            outcome = processing.make_files(image, image.name_file(image.original), folder, Event())
             if outcome is None or "rejection" in outcome:
                 return str(outcome["rejection"]) if outcome else BUSY
-            store = accept if everything else add_variants
-            store(image, keep_original(image, outcome, folder), folder / FILES)
+            store = processing.accept if everything else add_variants
+            store(image, processing.keep_original(image, outcome, folder), folder / processing.FILES)
             return ""
     except FileNotFoundError:
-        return MISSING
+        return processing.MISSING
     finally:
-        release(image)  # without an effect once the outcome is stored
+        processing.release(image)  # without an effect once the outcome is stored
 
 
 def add_variants(image: Image, result: Mapping[str, Any], folder: Path) -> None:
     """Store the files that are missing, and name them in the row. Those that it no longer names stay for a day."""
     storage = get_storage()
     missing = [name for name in result["files"] if storage.head(image.name_file(name)) is None]
-    store_files(image, image.key, missing, folder)
-    finish(image, "ready", **describe_variants(result, folder))
+    processing.store_files(image, image.key, missing, folder)
+    processing.finish(image, "ready", **processing.describe_variants(result, folder))
 
 
 class Finding(NamedTuple):
@@ -121,7 +108,7 @@ def check_media(*, actor: Actor, repair: bool = False) -> Iterator[Finding]:
     for file in files:
         if file.name not in named and is_left_over(file):
             if repair:
-                delete_files([file.name])
+                processing.delete_files([file.name])
             yield Finding(file.name, None, "deleted" if repair else "")
 
 
@@ -155,12 +142,12 @@ def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
     """Make the missing files of an image again from the best that is left. Return what was done."""
     if image.source in lost:
         status = {} if image.original else {"status": ImageStatus.REJECTED}
-        Image.objects.filter(pk=image.pk, source=image.source).update(source="", rejection=MISSING, **status)
+        Image.objects.filter(pk=image.pk, source=image.source).update(source="", rejection=processing.MISSING, **status)
         return "rejected"
     left = [name for name in image.list_file_names() if name not in lost]
     if not left:
         Image.objects.filter(pk=image.pk, key=image.key).update(
-            status=ImageStatus.REJECTED, rejection=MISSING, posts_outdated=True, **NO_FILES
+            status=ImageStatus.REJECTED, rejection=processing.MISSING, posts_outdated=True, **NO_FILES
         )
         return "rejected"
     if image.name_file(image.original) not in lost:

@@ -14,12 +14,7 @@ from blog.images.formats import CONTENT_TYPES, Format
 from blog.models import Image, ImageUpload
 from blog.services.image_processing import delete_files
 from blog.services.image_room import name_upload, note_upload, require_format
-from blog.services.images import (
-    clean_file_name,
-    insert_image,
-    list_name_problems,
-    require_upload,
-)
+from blog.services.images import clean_file_name, insert_image, list_name_problems, require_upload
 from contentapi.conf import conf
 from contentapi.conf.timeouts import UPLOAD_LIFETIME, UPLOADS_KEPT_FOR
 from contentapi.core.errors import Conflict, Invalid, UnsupportedMediaType, require_row

@@ -11,15 +11,7 @@ from django.utils import timezone
 
 from blog import policy
 from blog.images.formats import Format
-from blog.models import (
-    MAX_ALT,
-    MAX_CAPTION,
-    MAX_CREDIT,
-    MAX_FILE_NAME,
-    Image,
-    ImageStatus,
-    Post,
-)
+from blog.models import MAX_ALT, MAX_CAPTION, MAX_CREDIT, MAX_FILE_NAME, Image, ImageStatus, Post
 from blog.models.audit import Audit
 from blog.selectors import list_posts_with_image, select_seen_posts
 from blog.services.image_room import name_upload, require_format, require_room, store_upload

@@ -28,14 +28,7 @@ from blog.rendering import Rendering, render_post
 from blog.services.posts import get_post_for_update
 from blog.services.renderings import find_shown_images
 from blog.services.working_copies import read_text
-from contentapi.conf import conf
-from contentapi.conf.timeouts import (
-    DEFAULT_PREVIEW_LIFETIME,
-    LONGEST_PREVIEW_LIFETIME,
-    PREVIEWS_KEPT_FOR,
-    SHORTEST_PREVIEW_LIFETIME,
-    SITE_PREVIEW_LIFETIME,
-)
+from contentapi.conf import conf, timeouts
 from contentapi.core.caching import BoundedCache
 from contentapi.core.entity_tags import parse_version
 from contentapi.core.errors import Conflict, Invalid, PreviewExpired, Unauthenticated, require_row
@@ -244,7 +237,7 @@ def require_room_for_link(valid: QuerySet[PreviewLink], post: Post, maker_id: in
 
 def find_valid_link(*, actor: Actor, post_id: str, token: str) -> CreatedLink | None:
     """Return the actor's own link with this token, if it shows this post for a while still."""
-    soon = timezone.now() + timedelta(seconds=SHORTEST_PREVIEW_LIFETIME)
+    soon = timezone.now() + timedelta(seconds=timeouts.SHORTEST_PREVIEW_LIFETIME)
     links = PreviewLink.objects.filter(policy.visible_preview_links(actor), post=parse_id(post_id), expires_at__gt=soon)
     link = links.filter(digest=hash_token(token), maker=actor.user_id).first()
     return None if link is None else CreatedLink(link, token, list_preview_addresses(link, token))
@@ -266,10 +259,12 @@ def validate_version(post: Post, mode: str, version: str | None) -> int | None:
 
 def validate_lifetime(mode: str, expires_in: float | None) -> int:
     """Return for how many seconds a link is valid."""
-    longest = SITE_PREVIEW_LIFETIME if mode == PreviewMode.SITE else LONGEST_PREVIEW_LIFETIME
-    seconds = min(longest, DEFAULT_PREVIEW_LIFETIME) if expires_in is None else int(expires_in)
-    if not SHORTEST_PREVIEW_LIFETIME <= seconds <= longest:
-        raise Invalid({"expiresIn": [f"From {SHORTEST_PREVIEW_LIFETIME} to {longest} seconds (got {seconds})."]})
+    longest = timeouts.SITE_PREVIEW_LIFETIME if mode == PreviewMode.SITE else timeouts.LONGEST_PREVIEW_LIFETIME
+    seconds = min(longest, timeouts.DEFAULT_PREVIEW_LIFETIME) if expires_in is None else int(expires_in)
+    if not timeouts.SHORTEST_PREVIEW_LIFETIME <= seconds <= longest:
+        raise Invalid(
+            {"expiresIn": [f"From {timeouts.SHORTEST_PREVIEW_LIFETIME} to {longest} seconds (got {seconds})."]}
+        )
     return seconds
 
 
@@ -287,5 +282,5 @@ def revoke_preview_link(*, actor: Actor, link_id: str) -> str:
 def purge_preview_links(*, actor: Actor) -> int:
     """Delete the links that have expired long ago. Returns their number. Until then, their tokens are expired."""
     require_permission(actor, policy.may_purge_history(actor), "delete expired preview links")
-    purged, _ = PreviewLink.objects.filter(expires_at__lte=timezone.now() - PREVIEWS_KEPT_FOR).delete()
+    purged, _ = PreviewLink.objects.filter(expires_at__lte=timezone.now() - timeouts.PREVIEWS_KEPT_FOR).delete()
     return purged

@@ -14,13 +14,7 @@ from django.db import Error as DatabaseError
 from django.db import IntegrityError, InterfaceError, InternalError, OperationalError, ProgrammingError
 from django.http import Http404
 from django.utils.module_loading import import_string
-from psycopg.errors import (
-    ForeignKeyViolation,
-    UndefinedColumn,
-    UndefinedFunction,
-    UndefinedTable,
-    UniqueViolation,
-)
+from psycopg.errors import ForeignKeyViolation, UndefinedColumn, UndefinedFunction, UndefinedTable, UniqueViolation
 
 from contentapi.db.engine.slots import NoSlotAvailable
 from contentapi.db.outages import is_outage

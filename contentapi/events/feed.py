@@ -24,13 +24,7 @@ from contentapi.db.literals import Term
 from contentapi.events.declarations import get_event_types
 from contentapi.events.models import Event, Log
 from contentapi.events.sources import EventCursor
-from contentapi.projection import (
-    ConnectionQuery,
-    Ordering,
-    PreparedQuery,
-    RawExpression,
-    parametrised,
-)
+from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, RawExpression, parametrised
 from contentapi.projection.connection_compiler import ConnectionCompiler
 from contentapi.projection.selections import Parameter, SelectedField
 

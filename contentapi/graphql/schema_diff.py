@@ -4,12 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from graphql import (
-    GraphQLSchema,
-    find_breaking_changes,
-    find_dangerous_changes,
-    is_introspection_type,
-)
+from graphql import GraphQLSchema, find_breaking_changes, find_dangerous_changes, is_introspection_type
 
 # `@deprecated(reason: "2026-11-21: use `posts`.")`: a date and a replacement.
 DEPRECATION = re.compile(r"(?P<since>\d{4}-\d{2}-\d{2}): use `[^`]+`")

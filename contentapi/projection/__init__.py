@@ -8,7 +8,7 @@ executes, `inserts` writes a row and reads it in the same statement, `prepared_q
 """
 
 from contentapi.projection.connection_types import PAGE_INFO, ConnectionType, RelayType
-from contentapi.projection.connections import Connection, ConnectionQuery, build_ordered_connection
+from contentapi.projection.connections import Connection, ConnectionQuery, paginate
 from contentapi.projection.expressions import FormattedFunc, RawExpression
 from contentapi.projection.fields import Annotation, Computed, Projection, SameRowAsType, ToOne
 from contentapi.projection.inserts import PreparedInsert

@@ -61,12 +61,17 @@ class ConnectionQuery:
         return key and (key, self.order, window.backwards, window.after is None, window.before is None)
 
 
-def build_ordered_connection(field: str, rows: Rows[Any], order: Ordering, **window: Any) -> ConnectionQuery:
-    """Return a page of a root field that has no arguments besides `orderBy` and those of the page.
+def paginate(field: str, select: Callable[[Actor], Rows[Any]], default: Ordering) -> Callable[..., ConnectionQuery]:
+    """Return a function for a root field that has no arguments besides `orderBy` and those of the page.
 
-    Raises `Malformed`.
+    The function returns a page of the selected rows. It raises `Malformed`, and what `select` raises.
     """
-    return ConnectionQuery(rows, order, parse_connection_args(field, {"orderBy": order.terms()}, **window))
+
+    def select_page(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
+        rows, order = select(actor), order_by or default
+        return ConnectionQuery(rows, order, parse_connection_args(field, {"orderBy": order.terms()}, **window))
+
+    return select_page
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,7 @@ from contentapi.projection.fields import (
     require_target_projection,
 )
 from contentapi.projection.ordering import with_total_order
-from contentapi.projection.sdl import (
-    ProjectionError,
-    SdlField,
-    cast_column_to_sdl,
-    get_model_field,
-)
+from contentapi.projection.sdl import ProjectionError, SdlField, cast_column_to_sdl, get_model_field
 from contentapi.projection.selections import Arguments, ExecutionInputs, Parameter, SelectedField, is_structural
 
 SelectRelated = Callable[..., QuerySet[Any]]  # of related rows, an actor, and arguments by keyword

@@ -11,14 +11,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from contentapi.core.errors import Malformed
-from contentapi.core.pagination import (
-    DEFAULT_PAGE,
-    Filters,
-    Position,
-    decode_cursor,
-    encode_cursor,
-    require_page_size,
-)
+from contentapi.core.pagination import DEFAULT_PAGE, Filters, Position, decode_cursor, encode_cursor, require_page_size
 from contentapi.core.text import consume_into_json_array, require_storable
 from contentapi.http.response import Response
 

@@ -58,7 +58,7 @@ def test_rest_does_not_know_a_comment_that_is_not_visible(state: str, role: Role
     actor = make_actor(role, author=author)
     comment = make_comment_in(state, make_post(author=author), author=author)
 
-    rows = selectors.select_comments(actor, str(comment.post_id)).queryset()
+    rows = selectors.comments.select_comments(actor, str(comment.post_id)).queryset()
 
     assert list(rows) == []
     assert not selectors.select_comment_by_id(actor, str(comment.pk)).queryset().exists()

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from blog.models import Author, Comment, Post
-from blog.selectors import COMMENT_ORDERS, POST_ORDERS
+from blog.selectors.comments import COMMENT_ORDERS
+from blog.selectors.posts import POST_ORDERS
 from tests.blog.connection_queries import COMMENTS, POSTS, get_ids, get_time
 from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_comment, make_post

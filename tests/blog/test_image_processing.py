@@ -186,12 +186,12 @@ def test_post_that_was_saved_while_its_image_changed_is_rendered_later(waiting: 
     services.render_posts(Event())
     Post.objects.filter(pk=post.pk).update(body_html="<p>Boat</p>\n")  # of a transaction that did not see the image
 
-    services.render_late_posts()
+    services.images.render_late_posts()
     services.render_posts(Event())
 
     assert "<img" in str(Post.objects.get(pk=post.pk).body_html)
     Image.objects.update(updated_at=timezone.now() - timedelta(minutes=3))
-    services.render_late_posts()
+    services.images.render_late_posts()
     assert services.render_posts(Event()) == 0
 
 

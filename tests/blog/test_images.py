@@ -89,7 +89,7 @@ def test_name_that_is_too_long_is_refused_before_the_file_is_stored(media: Folde
 
 
 def test_name_that_a_person_cannot_choose_is_shortened() -> None:
-    assert services.shorten_file_name("photos/" + "x" * 300 + ".jpg") == "x" * 146 + ".jpg"
+    assert services.images.shorten_file_name("photos/" + "x" * 300 + ".jpg") == "x" * 146 + ".jpg"
 
 
 @pytest.mark.parametrize(

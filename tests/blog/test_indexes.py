@@ -16,9 +16,10 @@ from blog.models import (
     Post,
     PostStatus,
 )
-from blog.projections import select_oldest_visible_comments, select_visible_posts_of
+from blog.projections.posts import select_oldest_visible_comments
+from blog.projections.rows import select_visible_posts_of
 from blog.rendering import RENDERER
-from blog.selectors import POST_ORDERS
+from blog.selectors.posts import POST_ORDERS
 from blog.services import moderation
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.projection import Rows
@@ -84,7 +85,7 @@ def build_own_unpublished_conditions(author: Author) -> tuple[models.Q, models.Q
 
 def build_first_page(actor: Actor, order: str, fitting: dict[str, str] | None = None) -> models.QuerySet[Any]:
     """Return the rows of a connection's first page."""
-    posts = selectors.build_posts_connection(actor, criteria=fitting, order_by=POST_ORDERS[order])
+    posts = selectors.posts.build_posts_connection(actor, criteria=fitting, order_by=POST_ORDERS[order])
     assert isinstance(posts.rows, Rows)
     return posts.rows.queryset().order_by(*posts.order.terms())[:10]
 
@@ -106,14 +107,14 @@ def list_after(author: Author, actor: Actor, order: str) -> models.QuerySet[Post
 
 # The indexes that each query uses
 QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
-    ("blog_post_newest", lambda _: selectors.select_newest_posts(OPERATOR).queryset()),
-    ("blog_post_public_newest", lambda _: selectors.select_newest_posts(ANONYMOUS).queryset()),
-    ("blog_post_public_newest", lambda _: selectors.select_newest_posts(OPERATOR, status="published").queryset()),
+    ("blog_post_newest", lambda _: selectors.posts.select_newest_posts(OPERATOR).queryset()),
+    ("blog_post_public_newest", lambda _: selectors.posts.select_newest_posts(ANONYMOUS).queryset()),
+    ("blog_post_public_newest", lambda _: selectors.posts.select_newest_posts(OPERATOR, status="published").queryset()),
     (f"blog_post_public_author {BY_BOTH}", lambda author: list_newest(author, ANONYMOUS)),
     (f"blog_post_public_author {BY_BOTH}", lambda author: list_after(author, ANONYMOUS, "createdAtDesc")),
     (f"blog_post_public_author {BY_BOTH}", lambda author: list_after(author, ANONYMOUS, "createdAtAsc")),
     ("blog_post_public_tags", lambda _: Post.objects.filter(policy.PUBLIC_POSTS, tags__contains=["tag7"])),
-    ("blog_post_hidden_newest", lambda _: selectors.select_newest_posts(OPERATOR, status="scheduled").queryset()),
+    ("blog_post_hidden_newest", lambda _: selectors.posts.select_newest_posts(OPERATOR, status="scheduled").queryset()),
     ("blog_post_hidden_updated", lambda _: build_first_page(OPERATOR, "updatedAtAsc", {"status": "scheduled"})),
     (
         "blog_post_own_newest",
@@ -126,11 +127,13 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ),
     (
         "blog_post_public_newest blog_post_own_newest blog_coauthorship_newest blog_post_pkey",
-        lambda author: selectors.select_newest_posts(make_actor(Role.AUTHOR, author=author)).queryset(),
+        lambda author: selectors.posts.select_newest_posts(make_actor(Role.AUTHOR, author=author)).queryset(),
     ),
     (
         "blog_post_own_newest blog_coauthorship_newest blog_post_pkey",
-        lambda author: selectors.select_newest_posts(make_actor(Role.AUTHOR, author=author), status="draft").queryset(),
+        lambda author: selectors.posts.select_newest_posts(
+            make_actor(Role.AUTHOR, author=author), status="draft"
+        ).queryset(),
     ),
     ("blog_post_updated", lambda _: build_first_page(OPERATOR, "updatedAtDesc")),
     ("blog_post_public_updated", lambda _: build_first_page(ANONYMOUS, "updatedAtAsc")),
@@ -165,7 +168,7 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     (
         "blog_post_public_published",
         lambda _: (
-            selectors.select_editable_posts(OPERATOR)
+            selectors.posts.select_editable_posts(OPERATOR)
             .in_status(PostStatus.PUBLISHED)
             .order_by("-publication_order", "-id")[:5]
         ),

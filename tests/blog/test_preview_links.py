@@ -98,7 +98,7 @@ def test_worker_deletes_links_that_expired_30_days_ago() -> None:
     PreviewLink.objects.filter(pk=old.pk).update(expires_at=timezone.now() - timedelta(days=30))
     PreviewLink.objects.filter(pk=recent.pk).update(expires_at=timezone.now() - timedelta(days=29))
 
-    assert services.purge_preview_links(actor=WORKER) == 1
+    assert services.previews.purge_preview_links(actor=WORKER) == 1
     assert set(PreviewLink.objects.all()) == {recent, valid}
 
 

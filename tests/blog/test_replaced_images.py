@@ -41,7 +41,7 @@ def test_image_shows_the_earlier_file_until_the_new_one_is_ready(author: Actor) 
     assert {*before} < {*list_stored()}
     assert list_stored_after_a_day() == list_public(image)
     assert (image.width, image.size, image.alt, image.version) == (RESULT["width"], RESULT["size"], "Boat", 3)
-    assert services.find_image_by_digest(hashlib.sha256(make_png()).digest()) == image
+    assert services.images.find_image_by_digest(hashlib.sha256(make_png()).digest()) == image
 
 
 def test_rejected_file_changes_no_file_of_the_image(author: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_rejected_file_changes_no_file_of_the_image(author: Actor, monkeypatch: 
 
     assert list_stored() == list_public(image) == before
     assert (image.status, image.rejection) == (ImageStatus.READY, "The file is damaged.")
-    assert services.find_image_by_digest(hashlib.sha256(make_png()).digest()) is None
+    assert services.images.find_image_by_digest(hashlib.sha256(make_png()).digest()) is None
 
 
 def test_image_without_files_waits_for_the_new_one(author: Actor) -> None:

@@ -63,7 +63,7 @@ def select_post(world: World, status: str) -> QuerySet[Post]:
 
 
 def select_posts(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.select_newest_posts(world.actor, status=status).queryset()
+    return blog.selectors.posts.select_newest_posts(world.actor, status=status).queryset()
 
 
 def select_author_with_email(world: World) -> QuerySet[Author]:
@@ -101,7 +101,7 @@ SERVICES: dict[str, Callable[[World], object]] = {
         actor=world.actor, post_id=world.post_id("published"), changes={"coauthor_ids": [str(world.other_author.pk)]}
     ),
     "create a post with co-authors": lambda world: create_post(world, coauthor_ids=[str(world.other_author.pk)]),
-    "read a working copy": lambda world: blog.selectors.select_working_copy(
+    "read a working copy": lambda world: blog.selectors.posts.select_working_copy(
         world.actor, world.post_id("published")
     ).exists(),
     "save a working copy": lambda world: save_working_copy(world, title="New"),

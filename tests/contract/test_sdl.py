@@ -91,10 +91,10 @@ def test_request_that_the_specification_allows_is_valid_with_the_same_defaults()
 
 
 def test_each_order_of_the_sdl_has_an_ordering_of_rows() -> None:
-    assert list_names("PostOrder") == list(blog.selectors.POST_ORDERS)
-    assert list_names("CommentOrder") == list(blog.selectors.COMMENT_ORDERS)
-    assert list_names("PostSortField") == list(blog.selectors.POST_SORT_FIELDS)
-    assert list_names("AuthorSortField") == list(blog.selectors.AUTHOR_SORT_FIELDS)
+    assert list_names("PostOrder") == list(blog.selectors.posts.POST_ORDERS)
+    assert list_names("CommentOrder") == list(blog.selectors.comments.COMMENT_ORDERS)
+    assert list_names("PostSortField") == list(blog.selectors.posts.POST_SORT_FIELDS)
+    assert list_names("AuthorSortField") == list(blog.selectors.authors.AUTHOR_SORT_FIELDS)
     assert list_names("OrderSortField") == list(orders.selectors.ORDER_SORT_FIELDS)
     assert list_names("UserSortField") == list(users.selectors.USER_SORT_FIELDS)
     assert list_names("WebhookSortField") == list(contentapi.events.webhooks.selectors.WEBHOOK_SORT_FIELDS)

@@ -19,14 +19,7 @@ from contentapi.desk.forms import ServiceForm
 from contentapi.desk.lists import RelatedFilter
 from contentapi.desk.rendering import build_time_column
 from users import policy
-from users.oauth.clients import (
-    delete_client,
-    describe_state,
-    list_redirect_uri_warnings,
-    renew_client_secret,
-    save_client,
-    select_clients,
-)
+from users.oauth import clients
 from users.oauth.server import record_revoked_consents
 
 for name in ("application", "access_token", "grant", "id_token", "refresh_token"):
@@ -65,7 +58,7 @@ class NewSecretForm(forms.Form):
 
 def renew_secret(actor: Actor, client: Application, values: Mapping[str, Any]) -> Application:
     """Give an application a new secret, which its row has until the response shows it."""
-    secret = renew_client_secret(actor=actor, client_id=str(client.pk), opened=values["opened"])
+    secret = clients.renew_client_secret(actor=actor, client_id=str(client.pk), opened=values["opened"])
     client.secret_shown_once = secret
     return client
 
@@ -88,7 +81,7 @@ class ClientAdmin(PolicyAdmin):
             is_permitted=may_manage,
             is_offered=lambda client: client.client_type == Application.CLIENT_CONFIDENTIAL,
             form=NewSecretForm,
-            read_initial=lambda client: {"opened": describe_state(client)},
+            read_initial=lambda client: {"opened": clients.describe_state(client)},
         ),
     ]
     form = ClientForm
@@ -98,7 +91,7 @@ class ClientAdmin(PolicyAdmin):
     search_fields = ["name__folded", "client_id__folded"]
     ordering = ["name"]
     may_open = may_add = staticmethod(policy.may_manage_clients)
-    select_rows = staticmethod(select_clients)
+    select_rows = staticmethod(clients.select_clients)
     may_change = may_delete = staticmethod(may_manage)
 
     def get_fields(self, request: HttpRequest, obj: Application | None = None) -> list[str]:
@@ -110,18 +103,18 @@ class ClientAdmin(PolicyAdmin):
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        for warning in list_redirect_uri_warnings(obj.redirect_uris.split()):
+        for warning in clients.list_redirect_uri_warnings(obj.redirect_uris.split()):
             self.message_user(request, warning, messages.WARNING)
 
     def create(self, actor: Actor, row: Application, form: ClientForm) -> Application:
-        row.secret_shown_once = save_client(row, actor)
+        row.secret_shown_once = clients.save_client(row, actor)
         return row
 
     def edit(self, actor: Actor, row: Application, form: ClientForm) -> None:
-        row.secret_shown_once = save_client(row, actor, with_new_secret="client_type" in form.changed_data)
+        row.secret_shown_once = clients.save_client(row, actor, with_new_secret="client_type" in form.changed_data)
 
     def delete(self, actor: Actor, row: Application) -> None:
-        delete_client(actor=actor, client=row)
+        clients.delete_client(actor=actor, client=row)
 
     def response_change(self, request: HttpRequest, obj: Application) -> HttpResponse:
         """Show the saved values again; first the secret, if there is a new one."""

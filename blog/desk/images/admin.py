@@ -11,16 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from unfold.widgets import INPUT_CLASSES
 
 from blog import policy, selectors, services
-from blog.desk.images import choice, uploads
-from blog.desk.images.library import (
-    ImageFilter,
-    ImageList,
-    describe_size,
-    get_variant_url,
-    render_thumbnail,
-    search_images,
-    select_library,
-)
+from blog.desk.images import choice, library, uploads
 from blog.models import Image, ImageStatus
 from contentapi.auth.sessions import get_actor
 from contentapi.conf.timeouts import RESTORABLE_FOR
@@ -96,7 +87,7 @@ class ImageForm(ServiceForm):
 
 
 def render_named(image: Image) -> SafeString:
-    return format_html('{}<span class="image-name">{}</span>', render_thumbnail(image), image.name)
+    return format_html('{}<span class="image-name">{}</span>', library.render_thumbnail(image), image.name)
 
 
 @admin.register(Image)
@@ -108,18 +99,18 @@ class ImageAdmin(PolicyAdmin):
         Page("<str:object_id>/alt/", "alt", choice.save_alt),
         Page("<str:object_id>/replace/", "replace", uploads.replace, "../change/"),
     ]
-    list_class = ImageList
+    list_class = library.ImageList
     form = ImageForm
     change_form_before_template = "blog/image_file.html"
     change_form_outer_after_template = "blog/beside_image.html"
     list_before_template = "blog/image_tabs.html"
     list_display = ["show_image", "show_facts", "show_size", "show_created_at"]
-    list_filter = [ImageFilter]
-    list_lookups = frozenset({ImageFilter.parameter_name})
+    list_filter = [library.ImageFilter]
+    list_lookups = frozenset({library.ImageFilter.parameter_name})
     list_per_page = 24
     sortable_by = ["show_size", "show_created_at"]
     search_fields = ["name"]  # shows the search box
-    search_rows = staticmethod(lambda _, images, text: search_images(images, text))
+    search_rows = staticmethod(lambda _, images, text: library.search_images(images, text))
     ordering = ["-created_at", "-id"]
     fieldsets = [(None, {"fields": ["name", "alt", "caption", "credit"]}), ("Focal point", {"fields": [FOCAL_POINT]})]
 
@@ -128,7 +119,7 @@ class ImageAdmin(PolicyAdmin):
 
     may_open = staticmethod(policy.may_list_images)
     may_add = staticmethod(policy.may_upload_images)
-    select_rows = staticmethod(select_library)
+    select_rows = staticmethod(library.select_library)
 
     def may_change(self, actor: Actor, row: Image | None) -> bool:
         """Return whether the actor may change an image. A deleted one is restored first."""
@@ -145,7 +136,7 @@ class ImageAdmin(PolicyAdmin):
 
     show_image = build_column("Image", render_named)
     show_facts = build_column("Text", lambda image: image.alt or NO_TEXT)
-    show_size = build_column("Size", describe_size, ordering="size")
+    show_size = build_column("Size", library.describe_size, ordering="size")
     show_created_at = build_time_column("created_at", "Uploaded at", ordering="created_at")
 
     # The page of an image
@@ -159,8 +150,8 @@ class ImageAdmin(PolicyAdmin):
         actor, ids = get_actor(request), selectors.list_posts_with_image(row.pk)
         posts = list(selectors.select_seen_posts(actor, ids))
         return {
-            "image_url": get_variant_url(row, PREVIEW),
-            "image_size": describe_size(row),
+            "image_url": library.get_variant_url(row, PREVIEW),
+            "image_size": library.describe_size(row),
             "is_waiting": row.source != "" and row.deleted_at is None,
             "is_rejected": row.status == ImageStatus.REJECTED,
             "may_replace": self.may_change(actor, row),

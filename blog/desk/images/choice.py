@@ -54,7 +54,9 @@ def show_choice(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
 def describe_images(request: HttpRequest, model_admin: PolicyAdmin) -> JsonResponse:
     """Return the images with some ids. Those that do not exist are left out."""
     ids = [parse_id(part) for part in request.GET.get("ids", "").split(",")[:MOST]]
-    return JsonResponse({"images": [describe_image(image) for image in selectors.find_images(get_actor(request), ids)]})
+    return JsonResponse(
+        {"images": [describe_image(image) for image in selectors.images.find_images(get_actor(request), ids)]}
+    )
 
 
 @require_POST

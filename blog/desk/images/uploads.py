@@ -78,7 +78,9 @@ def read_later(file: IO[bytes], name: str = "") -> Callable[[], SentFile]:
     def read() -> SentFile:
         enter_expensive_lane()  # storing a file may take long: other requests keep their slots
         return describe_file(
-            file, services.shorten_file_name(name or file.name or ""), conf.environment.contentapi_image_max_bytes
+            file,
+            services.images.shorten_file_name(name or file.name or ""),
+            conf.environment.contentapi_image_max_bytes,
         )
 
     return read

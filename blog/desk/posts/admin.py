@@ -195,7 +195,7 @@ class PostAdmin(PolicyAdmin):
             people = presence.list_people(actor, row.pk)
             context["presence"] = {"people": people, "page": uuid4(), "post_id": row.pk}
             context |= links.build_preview_links(actor, row)
-            context |= history.build_copy_state(actor, row, services.find_visible_copy(actor, row))
+            context |= history.build_copy_state(actor, row, services.working_copies.find_visible_copy(actor, row))
         return context
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
@@ -210,7 +210,7 @@ class PostAdmin(PolicyAdmin):
         if obj is not None and not self.may_change(get_actor(request), obj):
             options["form"] = reading.ReadingForm
         form: Any = super().get_form(request, obj, change=change, **options)
-        form.copy = services.find_visible_copy(get_actor(request), obj)
+        form.copy = services.working_copies.find_visible_copy(get_actor(request), obj)
         return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Post | None = None) -> Any:

@@ -16,7 +16,8 @@ from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.history.differences import compare_texts
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, WorkingCopy
-from blog.services import CopyAction, find_visible_copy
+from blog.services import CopyAction
+from blog.services.working_copies import find_visible_copy
 from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
 from contentapi.core.identity import Actor

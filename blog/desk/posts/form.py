@@ -10,16 +10,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from blog import models, services
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts.fields import (
-    BodyField,
-    CoauthorsField,
-    CoverInput,
-    LinesField,
-    MarkdownInput,
-    SlugInput,
-    TitleField,
-    build_text,
-)
+from blog.desk.posts import fields
 from blog.history.merging import has_marks
 from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SUMMARIES, Author, Kind, Post, PostStatus, WorkingCopy
 from blog.services import CopyAction, Edit, StateAction
@@ -70,9 +61,9 @@ class PostForm(ServiceForm):
 
     copy: WorkingCopy | None = None  # of the post, if the person may change it: its text is that of the form
 
-    title = TitleField(widget=Textarea(attrs={"rows": 1, "class": "grows"}), max_length=models.MAX_TITLE)
-    body = BodyField(
-        widget=MarkdownInput(
+    title = fields.TitleField(widget=Textarea(attrs={"rows": 1, "class": "grows"}), max_length=models.MAX_TITLE)
+    body = fields.BodyField(
+        widget=fields.MarkdownInput(
             attrs={"rows": 16, "class": "grows", "data-writing": True, "data-max-length": models.MAX_BODY}
         ),
         label="Text",
@@ -80,7 +71,7 @@ class PostForm(ServiceForm):
         required=False,
         help_text=f"Markdown. At most {models.MAX_BODY:,} characters.",
     )
-    tags = LinesField(
+    tags = fields.LinesField(
         forms.CharField(max_length=models.MAX_TAG),
         delimiter="\n",
         max_length=models.MAX_TAGS,
@@ -96,38 +87,38 @@ class PostForm(ServiceForm):
         ),
         help_text=f"At most {models.MAX_TAGS}. Press Enter or type a comma after each tag.",
     )
-    coauthor_ids = CoauthorsField(
+    coauthor_ids = fields.CoauthorsField(
         label="Co-authors",
         required=False,
         help_text=f"At most {models.MAX_COAUTHORS}, in the order in which readers see them. Remove and choose a name "
         "again to move it to the end. Co-authors may read the post before it is public.",
     )
-    slug = build_text(
-        SlugInput,
+    slug = fields.build_text(
+        fields.SlugInput,
         "The name of the post in its address: a-z, 0-9 and hyphens. If you leave it empty, it is made from the title. "
         "An old slug of a public post keeps leading to it.",
         max_length=models.MAX_SLUG,
     )
-    canonical_url = build_text(
+    canonical_url = fields.build_text(
         UnfoldAdminTextInputWidget,
         "Where the original of this text is, if this is a copy.",
         label="Canonical URL",
         max_length=models.MAX_URL,
     )
-    excerpt = build_text(
+    excerpt = fields.build_text(
         Textarea({"rows": 2, "class": "grows", "maxlength": models.MAX_EXCERPT}),
         "A short text for lists. If you leave it empty, the first sentences of the text are shown.",
         strip=False,
     )
-    description = build_text(
+    description = fields.build_text(
         Textarea({"rows": 2, "class": "grows", "maxlength": models.MAX_DESCRIPTION}),
         "A text for search engines and cards. If you leave it empty, the excerpt is shown.",
         strip=False,
     )
     cover_id = forms.IntegerField(
-        widget=CoverInput, label="Cover", required=False, min_value=1, help_text="An image for lists and cards."
+        widget=fields.CoverInput, label="Cover", required=False, min_value=1, help_text="An image for lists and cards."
     )
-    cover_alt = build_text(
+    cover_alt = fields.build_text(
         UnfoldAdminTextInputWidget,
         "What the cover shows. If you leave it empty, it is the text of the image.",
         label="Text of the cover",

@@ -15,7 +15,8 @@ from blog.desk.posts.states import link_post, link_site, list_copy_buttons
 from blog.history import copies, versions
 from blog.history.versions import Change, Comparison, Version
 from blog.models import CONTENT_FIELDS, VERSIONED, Image, Post, PostStatus, WorkingCopy
-from blog.services import CopyAction, find_visible_copy
+from blog.services import CopyAction
+from blog.services.working_copies import find_visible_copy
 from contentapi.auth.people import name_users
 from contentapi.auth.sessions import get_actor
 from contentapi.core.identity import Actor
@@ -189,7 +190,7 @@ def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict
         "publish": CopyAction.PUBLISH.value if may_publish else "",
         "publish_label": "Publish changes" if is_public else "Take over the changes",
         "buttons": list(list_copy_buttons(actor, post, copy)),
-        "is_outdated": copy is not None and services.has_changed_since(post, copy.base_version),
+        "is_outdated": copy is not None and services.working_copies.has_changed_since(post, copy.base_version),
         "copy": copy,
         "held": copy and copy.publish_at and selectors.find_locked_scheduler(copy),
         "person": copy and versions.name_saver(copy),

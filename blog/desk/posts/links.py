@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from blog import selectors, services
 from blog.models import MAX_NOTE, Post
+from blog.services.previews import PAGE, find_valid_link, list_preview_sites
 from contentapi.auth.sessions import get_actor, read_secret, store_secret
 from contentapi.conf.timeouts import OWN_PREVIEW_LIFETIME
 from contentapi.core.errors import ApiError, require_found
@@ -27,7 +28,7 @@ MOST_OPENED = 10
 
 def build_preview_links(actor: Actor, post: Post) -> dict[str, Any]:
     """Return the valid links of a post, and what the buttons for new ones need."""
-    sites = [site.name for site in services.list_preview_sites()] or [services.PAGE]
+    sites = [site.name for site in list_preview_sites()] or [PAGE]
     links = selectors.select_preview_links(actor, str(post.pk)).queryset().select_related("maker")
     return {"preview_links": list(links), "preview_sites": sites, "preview_days": DAYS, "max_note": MAX_NOTE}
 
@@ -41,7 +42,7 @@ def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     """
     opened = read_secret(request.session, OPENED) or {}
     options: dict[str, Any] = {"actor": get_actor(request), "post_id": object_id}
-    created = services.find_valid_link(**options, token=opened.get(object_id, ""))
+    created = find_valid_link(**options, token=opened.get(object_id, ""))
     if created is None:
         created = services.create_preview_link(**options, expires_in=OWN_PREVIEW_LIFETIME, note=OWN_NOTE)
     latest = dict(list(opened.items())[-MOST_OPENED:])

@@ -28,6 +28,6 @@ class Command(OperatorCommand):
                     copied, size = copied + 1, size + file.size
         except OSError as error:
             raise CommandError(f"{error} {copied} files were copied. Run the command again.") from None
-        services.render_posts_with_old_addresses()
+        services.images.render_posts_with_old_addresses()
         self.stdout.write(str(copied))
         self.info(f"Files copied: {copied} ({size:,} bytes).")

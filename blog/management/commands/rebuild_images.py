@@ -32,7 +32,7 @@ class Command(OperatorCommand):
             if problem:
                 problems += 1
                 self.info(f"Image {pk} stays as it is. {problem}")
-        services.render_posts_with_old_addresses()
+        services.images.render_posts_with_old_addresses()
         self.stdout.write(str(len(outdated) - problems))
         if problems:
             raise CommandError(f"Images that stay as they are: {problems}.")

@@ -18,12 +18,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg.pq import TransactionStatus
 
-from contentapi.conf.timeouts import (
-    ANSWER_LIMIT,
-    CONNECT_LIMIT,
-    QUESTION_INTERVAL,
-    RECONNECT_LIMIT,
-)
+from contentapi.conf.timeouts import ANSWER_LIMIT, CONNECT_LIMIT, QUESTION_INTERVAL, RECONNECT_LIMIT
 from contentapi.db.watch.link import (
     Attempt,
     Connect,

@@ -11,7 +11,7 @@ QUERY = bind_fields(
     QueryType(),
     {
         "webhook": pass_id(selectors.select_webhook_by_id),
-        "webhooks": pass_arguments(selectors.build_webhooks_connection),
+        "webhooks": pass_arguments(selectors.select_webhooks_page),
         "webhookDelivery": pass_id(selectors.select_delivery_by_id),
     },
 )

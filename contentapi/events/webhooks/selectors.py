@@ -10,15 +10,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.db.literals import TextLiteral
 from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
-from contentapi.projection import (
-    NEWEST_FIRST,
-    OLDEST_FIRST,
-    ConnectionQuery,
-    Ordering,
-    Rows,
-    build_ordered_connection,
-    parametrised,
-)
+from contentapi.projection import NEWEST_FIRST, OLDEST_FIRST, Rows, paginate, parametrised
 
 WEBHOOK_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
 DELIVERY_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
@@ -48,11 +40,7 @@ def select_webhooks(actor: Actor, after: Position | None = None) -> Rows[Webhook
     return select_visible_webhooks(actor, after=after)
 
 
-def build_webhooks_connection(
-    actor: Actor, *, order_by: Ordering | None = None, **window: str | int
-) -> ConnectionQuery:
-    """Return a page of webhooks. Raises `Unauthenticated`, `Forbidden` and `Malformed`."""
-    return build_ordered_connection("webhooks", select_webhooks(actor), order_by or NEWEST_FIRST, **window)
+select_webhooks_page = paginate("webhooks", select_webhooks, NEWEST_FIRST)
 
 
 def select_webhook_by_id(actor: Actor, webhook_id: str) -> Rows[Webhook]:

@@ -31,13 +31,7 @@ from contentapi.graphql.context import RequestContext
 from contentapi.graphql.errors import is_schema_hidden
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location, get_variable_shape
-from contentapi.graphql.execution.fields import (
-    NO_ASYNC_HELPERS,
-    VALUES,
-    WITHOUT_ASYNC_WORK,
-    ReturnedType,
-    RootField,
-)
+from contentapi.graphql.execution.fields import NO_ASYNC_HELPERS, VALUES, WITHOUT_ASYNC_WORK, ReturnedType, RootField
 from contentapi.graphql.limits import build_limit_error
 from contentapi.graphql.root_fields import Info
 from contentapi.monitoring.traces import trace

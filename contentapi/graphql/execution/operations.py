@@ -40,12 +40,7 @@ from contentapi.graphql.execution.cache_keys import get_selection_key, get_sourc
 from contentapi.graphql.execution.coercion import Coercion
 from contentapi.graphql.execution.executor import ProjectingExecutor
 from contentapi.graphql.execution.fields import NO_ASYNC_HELPERS, ReturnedType, RootField, is_async_value
-from contentapi.graphql.execution.introspection import (
-    INTROSPECTIONS,
-    Introspection,
-    IntrospectionExecutor,
-    introspect,
-)
+from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection, IntrospectionExecutor, introspect
 from contentapi.graphql.limits import INTROSPECTION, is_atomic
 from contentapi.graphql.transactions import TransactionMode
 from contentapi.monitoring.records import current_record

@@ -9,7 +9,7 @@ from django.db.models import CharField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Length
 
 from blog.models import Author, PostSource, PostStatus
-from blog.projections import select_oldest_visible_comments
+from blog.projections.posts import select_oldest_visible_comments
 from contentapi.core.identity import Actor
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.projection import (

@@ -13,7 +13,7 @@ from psycopg import sql
 from pytest_django import DjangoDbBlocker
 
 from blog.models import Author, Post
-from blog.selectors import POST_ORDERS
+from blog.selectors.posts import POST_ORDERS
 from contentapi.core.identity import ALL_SCOPES, Actor, Role
 from orders.models import Order
 from tests.contentapi.projection.execution import run
