@@ -4,21 +4,7 @@ from blog.models.authors import MAX_NAME, Author
 from blog.models.coauthors import MAX_COAUTHORS, Coauthorship
 from blog.models.comments import Comment, CommentQuerySet, CommentState
 from blog.models.history import CopyVersion, DeletedComment, DeletedPostSource, PostVersion
-from blog.models.images import (
-    IS_EXPOSED,
-    IS_LISTED,
-    IS_OUTDATED,
-    IS_SHOWN_LATE,
-    IS_WAITING,
-    MAX_ALT,
-    MAX_CAPTION,
-    MAX_CREDIT,
-    MAX_FILE_NAME,
-    Image,
-    ImageFormat,
-    ImageStatus,
-    ImageUpload,
-)
+from blog.models.images import IS_WAITING, MAX_ALT, Image, ImageFormat, ImageStatus, ImageUpload
 from blog.models.imports import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource
 from blog.models.posts import (
     ADDRESSES,

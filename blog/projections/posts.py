@@ -5,22 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import Case, Expression, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, Now, NullIf
 
-from blog import policy
-from blog.models import (
-    CONTENT_FIELDS,
-    IS_RENDERED,
-    Author,
-    Comment,
-    CommentQuerySet,
-    ContentField,
-    Kind,
-    Post,
-    PostQuerySet,
-    PostStatus,
-    PreviewLink,
-    WorkingCopy,
-    build_old_slugs,
-)
+from blog import models, policy
 from blog.projections.images import annotate_place, select_images_of_text
 from blog.projections.rows import BYLINE, filter_previewed_posts, select_visible_posts_of
 from contentapi.conf import conf
@@ -42,11 +27,13 @@ from contentapi.projection import (
 )
 
 
-def select_oldest_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
+def select_oldest_visible_comments(comments: models.CommentQuerySet, _: Actor) -> QuerySet[models.Comment]:
     return comments.filter(policy.VISIBLE_COMMENTS).oldest_first()
 
 
-def select_newest_posts_of_author(_: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
+def select_newest_posts_of_author(
+    _: models.PostQuerySet, actor: Actor, *, status: models.PostStatus | None
+) -> QuerySet[models.Post]:
     return select_visible_posts_of(OuterRef("pk"), actor, status=status).newest_first()
 
 
@@ -62,7 +49,7 @@ def build_slug(_: Actor) -> Expression:
 
 def build_if_rendered(column: str) -> Expression:
     """Return a column of `RENDERED_TEXTS`; null while it is that of an earlier version."""
-    return Case(When(IS_RENDERED, then=column))
+    return Case(When(models.IS_RENDERED, then=column))
 
 
 def build_summary(name: str) -> Expression:
@@ -78,22 +65,22 @@ def build_url(actor: Actor) -> Expression:
     return address if start else RawExpression("NULL::text", TextField())
 
 
-def select_newest_valid_links(links: QuerySet[PreviewLink], actor: Actor) -> QuerySet[PreviewLink]:
+def select_newest_valid_links(links: QuerySet[models.PreviewLink], actor: Actor) -> QuerySet[models.PreviewLink]:
     return links.filter(policy.visible_preview_links(actor), expires_at__gt=Now()).order_by("-created_at", "-id")
 
 
-def project_copied_field(field: ContentField) -> Computed:
+def project_copied_field(field: models.ContentField) -> Computed:
     """Return a field of a working copy, as JSON; that of the post if the copy was saved before there was this field.
 
     COALESCE("blog_workingcopy"."content" -> 'title', to_jsonb("blog_post"."title"))
 
     A summary is the own text, or empty: the default text is made when the text becomes that of the post.
     """
-    column = ArrayField(TextField()) if field.kind == Kind.WORDS else TextField()
+    column = ArrayField(TextField()) if field.kind == models.Kind.WORDS else TextField()
     template, joiner = "COALESCE(%(expressions)s))", f" -> '{field.name}', to_jsonb("
-    if field.kind in (Kind.IMAGE, Kind.IMAGE_TEXT):  # the text of an id, and null
+    if field.kind in (models.Kind.IMAGE, models.Kind.IMAGE_TEXT):  # the text of an id, and null
         template = f"{template} #>> '{{}}'"
-    if field.kind == Kind.SUMMARY:
+    if field.kind == models.Kind.SUMMARY:
         template = f"COALESCE(NULLIF({template}, 'null'), '\"\"')"
     value = Func("content", f"post__{field.name}", template=template, arg_joiner=joiner, output_field=column)
     return Computed(lambda _: value)
@@ -107,10 +94,10 @@ def build_user_name(column: str) -> Expression:
 
 POST = Projection(
     "Post",
-    Post,
+    models.Post,
     {
         "slug": Computed(build_slug),
-        "oldSlugs": Computed(lambda _: build_old_slugs()),
+        "oldSlugs": Computed(lambda _: models.build_old_slugs()),
         "url": Computed(build_url),
         "excerpt": Computed(lambda _: build_summary("excerpt")),
         "description": Computed(lambda _: build_summary("description")),
@@ -129,16 +116,16 @@ POST = Projection(
 
 WORKING_COPY = Projection(
     "WorkingCopy",
-    WorkingCopy,
+    models.WorkingCopy,
     {
-        **{field.api_name: project_copied_field(field) for field in CONTENT_FIELDS},
+        **{field.api_name: project_copied_field(field) for field in models.CONTENT_FIELDS},
         "updatedBy": Computed(lambda _: build_user_name("updated_by")),
     },
 )
 
 PREVIEW_LINK = Projection(
     "PreviewLink",
-    PreviewLink,
+    models.PreviewLink,
     {
         "createdBy": Computed(lambda _: build_user_name("maker_id")),
     },
@@ -146,13 +133,13 @@ PREVIEW_LINK = Projection(
 
 PREVIEW = Projection(
     "Preview",
-    PreviewLink,
+    models.PreviewLink,
     {"post": ToOne("post", filter_previewed_posts)},
 )
 
 AUTHOR = Projection(
     "Author",
-    Author,
+    models.Author,
     {
         "email": Computed(build_visible_email),
         "posts": ToMany("posts", select_newest_posts_of_author),
@@ -162,7 +149,7 @@ AUTHOR = Projection(
 
 COMMENT = Projection(
     "Comment",
-    Comment,
+    models.Comment,
     {
         "author": ToOne("author"),
     },
@@ -174,8 +161,8 @@ AUTHOR_CONNECTION = ConnectionType(AUTHOR)
 
 PROJECTIONS: list[Projection | RelayType] = [
     WORKING_COPY,
-    Projection("SaveWorkingCopyPayload", WorkingCopy, {"workingCopy": SameRowAsType()}),
-    *(Projection(f"{act}WorkingCopyPayload", Post, {"post": SameRowAsType()}) for act in ("Publish", "Discard")),
+    Projection("SaveWorkingCopyPayload", models.WorkingCopy, {"workingCopy": SameRowAsType()}),
+    *(Projection(f"{act}WorkingCopyPayload", models.Post, {"post": SameRowAsType()}) for act in ("Publish", "Discard")),
     *(PREVIEW_LINK, PREVIEW),
     *(POST, POST_CONNECTION, POST_CONNECTION.edge),
     *(COMMENT, COMMENT_CONNECTION, COMMENT_CONNECTION.edge),

@@ -7,8 +7,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from blog import policy
-from blog.models import IS_EXPOSED, IS_OUTDATED, Image, ImageStatus
+from blog.models import Image, ImageStatus
 from blog.models.audit import Audit
+from blog.models.images import IS_EXPOSED, IS_OUTDATED
 from blog.services import image_processing as processing
 from blog.services.images import DELETED, NO_FILES
 from contentapi.conf.timeouts import OLD_FILES_KEPT_FOR, RESTORABLE_FOR

@@ -12,7 +12,8 @@ from django.db import transaction
 from django.utils.safestring import SafeString
 
 from blog.images.formats import WEBP
-from blog.models import IS_SHOWN_LATE, IS_UNRENDERED, RENDERED, Image, Post, PostStatus
+from blog.models import IS_UNRENDERED, RENDERED, Image, Post, PostStatus
+from blog.models.images import IS_SHOWN_LATE
 from blog.rendering import RENDERER, ShownImage, render_markdown, render_post
 from contentapi.db.distribution import get_backend
 from contentapi.media.access import get_media_url

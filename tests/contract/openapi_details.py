@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from blog.models import CONTENT_FIELDS, MAX_ALT, MAX_CAPTION, MAX_COAUTHORS, MAX_CREDIT, MAX_NOTE, ContentField, Kind
+from blog.models import CONTENT_FIELDS, MAX_ALT, MAX_COAUTHORS, MAX_NOTE, ContentField, Kind
+from blog.models.images import MAX_CAPTION, MAX_CREDIT
 from blog.services import validation
 from contentapi.conf.timeouts import LONGEST_PREVIEW_LIFETIME, SHORTEST_PREVIEW_LIFETIME
 from contentapi.core.text import convert_to_camel

@@ -13,9 +13,7 @@ from blog.models import (
     CONTENT_FIELDS,
     MAX_ALT,
     MAX_BODY,
-    MAX_CAPTION,
     MAX_COAUTHORS,
-    MAX_CREDIT,
     MAX_DESCRIPTION,
     MAX_EXCERPT,
     MAX_IMAGES,
@@ -28,6 +26,7 @@ from blog.models import (
     MAX_URL,
     Kind,
 )
+from blog.models.images import MAX_CAPTION, MAX_CREDIT
 from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from blog.services.previews import MAX_LINKS, MAX_LINKS_OF_PERSON
