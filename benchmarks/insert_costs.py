@@ -105,10 +105,8 @@ def create_steps(database: Database, plain: Insert, whole: Insert) -> Iterator[S
         "without indexes": [own_ids],
         PLAIN: [each.replace(" INDEX blog_post_", " INDEX <table>_") for each in read_definitions(database, INDEXES)],
         "+ ids of the shared sequence": [shared_ids],
-        "+ triggers of history and search (of changes only)": read_definitions(
-            database, f"{TRIGGERS} EXCEPT {TRIGGERS} {EVENTS}"
-        ),
-        "+ triggers of events": read_definitions(database, f"{TRIGGERS} {EVENTS}"),
+        "+ triggers of history (of changes only)": read_definitions(database, f"{TRIGGERS} EXCEPT {TRIGGERS} {EVENTS}"),
+        "+ triggers of events, co-authors and search": read_definitions(database, f"{TRIGGERS} {EVENTS}"),
         "+ check constraints": [f"ALTER TABLE <table> ADD {each}" for each in read(database, f"{CONSTRAINTS}'c'")],
         "+ foreign key of the author": [
             f"ALTER TABLE <table> ADD {each}" for each in read(database, f"{CONSTRAINTS}'f'")
