@@ -1,4 +1,4 @@
-"""/healthz and /readyz through the WSGI application."""
+"""/healthz and /readyz through the WSGI application and through Django alone."""
 
 import json
 from collections.abc import Iterator
@@ -10,11 +10,13 @@ import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 from django.test import Client
+from pytest_django import Settings
 
 from contentapi.health.readiness import get_readiness
 from contentapi.health.results import Results
 from contentapi.server.complete_requests import RequestBufferingLayer
 from tests.contentapi.health.commits import commit
+from tests.environment import set_environment
 from tests.wsgi import WsgiResponse, call_application
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_heartbeat")]
@@ -118,6 +120,21 @@ def test_server_whose_slots_are_all_in_use_responds_at_once() -> None:
     statuses = [call_application(layer, "GET", path).status for path in PATHS]  # a request would wait and get 503
 
     assert statuses == [200, 200]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_probe_through_django_needs_no_host_tls_or_rate(path: str, settings: Settings) -> None:
+    settings.SECURE_SSL_REDIRECT = settings.HTTPS = True
+    set_environment(settings, CONTENTAPI_RATE_ANONYMOUS="1/hour")
+    client = Client(headers={"Host": "evil.example"})
+
+    responses = [client.get(path) for _ in range(3)]
+
+    assert [response.status_code for response in responses] == [200, 200, 200]
+    assert {"RateLimit", "Location", "Set-Cookie"}.isdisjoint(responses[0].headers)
+    assert len(responses[0].headers["X-Request-ID"]) == 32
+    assert client.head(path).content == b""
+    assert client.post(path).status_code == 405
 
 
 def test_other_paths_are_404() -> None:
