@@ -1,8 +1,8 @@
 """One log line in an interval about an event that repeats, with the number of events that it counts.
 
 While the database is unavailable every request fails, and a line for each would hide everything else. The processes of
-a server share a file, which they inherit, with the number of requests that no line has counted, and the time of the
-last line. The clock is the system's monotonic one, which is the same for all processes.
+a server then share a file with the number of requests that no line has counted, and the time of the last line. The
+clock is the system's monotonic one, which is the same for all processes.
 """
 
 import fcntl
@@ -12,9 +12,9 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from tempfile import mkstemp
+from tempfile import TemporaryFile
 from threading import Lock, Timer
+from typing import IO
 
 from contentapi.conf.timeouts import OUTAGE_INTERVAL
 
@@ -26,15 +26,14 @@ NOTHING = 0, float("-inf")
 class RepeatedLine:
     """A line that `write` logs at most once in an interval, in seconds. Thread-safe.
 
-    `write` gets the number of events since the last line, and the text of the last event. The processes that this one
-    forks count together with it.
+    `write` gets the number of events since the last line, and the text of the last event. With a shared file, the
+    processes that inherit it count together.
     """
 
     def __init__(self, interval: float, write: Callable[[int, str], None]) -> None:
         self.interval = interval
         self.write = write
-        self.file, path = mkstemp()  # its descriptor, for as long as these processes live
-        Path(path).unlink()
+        self.file: IO[bytes] | None = None
         self.state = NOTHING
         self.lock = Lock()
         self.timer: Timer | None = None
@@ -60,14 +59,17 @@ class RepeatedLine:
 
     @contextmanager
     def share_state(self) -> Iterator[None]:
-        """Read the state from the file, and write it after the block."""
+        """Read the state from the shared file, if there is one, and write it after the block."""
+        if self.file is None:
+            yield
+            return
         fcntl.lockf(self.file, fcntl.LOCK_EX)
         try:
-            written = os.pread(self.file, STATE.size, 0)
+            written = os.pread(self.file.fileno(), STATE.size, 0)
             self.state = STATE.unpack(written) if len(written) == STATE.size else NOTHING
             yield
             with suppress(OSError):  # no room: the next event begins a new count
-                os.pwrite(self.file, STATE.pack(*self.state), 0)
+                os.pwrite(self.file.fileno(), STATE.pack(*self.state), 0)
         finally:
             fcntl.lockf(self.file, fcntl.LOCK_UN)
 
@@ -78,3 +80,8 @@ def write_outage(failed: int, reason: str) -> None:
 
 
 OUTAGES = RepeatedLine(OUTAGE_INTERVAL, write_outage)  # `add` gets no value of a row
+
+
+def share_outage_log() -> None:
+    """Let the processes that this one will fork count together."""
+    OUTAGES.file = TemporaryFile(buffering=0)  # noqa: SIM115 - for as long as these processes live

@@ -30,6 +30,7 @@ from granian.http import HTTP1Settings
 from contentapi.conf import conf
 from contentapi.conf.timeouts import HEADER_TIMEOUT, LINGER, PEER_TIMEOUT, derive_timeouts
 from contentapi.health.checks import report_database_state
+from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import systemd
@@ -113,6 +114,7 @@ def main() -> None:
         from contentapi.db.embedded.base import SERVER
 
         SERVER.acquire()  # for as long as this process lives
+    share_outage_log()
     start_exporter(conf.environment.contentapi_metrics_bind)
     report_database_state()
     address, _, port = settings.BIND.rpartition(":")

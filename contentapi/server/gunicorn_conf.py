@@ -18,6 +18,7 @@ from django.conf import settings
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
+from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import systemd
@@ -53,6 +54,7 @@ def on_starting(_: Any) -> None:
         from contentapi.db.embedded.base import SERVER
 
         SERVER.acquire()
+    share_outage_log()
     start_exporter(environment.contentapi_metrics_bind)
     from contentapi.health.checks import report_database_state  # imports models, so Django must be set up
 
