@@ -113,6 +113,8 @@ class CountingFile:
     `ZipFile` reads the list as one part, and would create an object for each entry, whatever number the archive states.
     """
 
+    is_counting = True  # until the list is read: the files can have zip files in them
+
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
 
@@ -121,7 +123,7 @@ class CountingFile:
 
     def read(self, size: int = -1) -> bytes:
         content = self.file.read(size)
-        number = content.count(LISTED_FILE)
+        number = content.count(LISTED_FILE) if self.is_counting else 0
         if number > MAX_FILES:
             raise build_archive_error(
                 f"The zip file has {number:,} files; at most {MAX_FILES:,} are allowed. Split it."
@@ -133,10 +135,12 @@ def open_archive(archive: IO[bytes]) -> ZipFile:
     size = archive.seek(0, 2)
     if size > MAX_ARCHIVE:
         raise build_archive_error(f"The zip file has {size:,} bytes; at most {MAX_ARCHIVE:,} are allowed. Split it.")
+    file = CountingFile(archive)
     try:
-        opened = ZipFile(CountingFile(archive))
+        opened = ZipFile(file)
     except (BadZipFile, NotImplementedError, ValueError):
         raise build_archive_error("This is not a zip file, or it is damaged. Create it again.") from None
+    file.is_counting = False
     if any(member.flag_bits & IS_ENCRYPTED for member in opened.infolist()):
         raise build_archive_error("The zip file is encrypted. Create it without a password.")
     length = sum(len(member.filename) + len(member.extra) for member in opened.infolist())

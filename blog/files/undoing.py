@@ -60,7 +60,7 @@ def start_undo(*, actor: Actor, job_id: str) -> ImportJob:
     if job.state not in ENDED:
         raise Conflict(f"This import is {job.state}. Only an import that has ended can be undone.")
     if not may_be_undone(job):
-        raise Conflict("This import has created no posts that can be deleted.")
+        raise Conflict("This import has no posts that could be deleted.")
     job.state, job.undone_by, job.problem = ImportState.UNDOING, actor.user_id, ""
     job.attempts, job.updated_at = 0, timezone.now()
     job.save(update_fields=["state", "undone_by", "problem", "attempts", "updated_at"])

@@ -51,11 +51,12 @@ def test_too_many_files_are_refused_whatever_number_is_stated(
 
 
 def test_files_of_a_zip_file_in_the_zip_file_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = build_archive({"b.md": "", "c.md": "", "d.md": ""}).getvalue()
+    inner = build_archive({"b.md": "", "c.md": "", "d.md": "", "e.md": ""}).getvalue()
     content = build_archive({"a.md": build_file(), "inner.zip": inner, "text.txt": b"x" * 100_000}, ZIP_STORED)
     monkeypatch.setattr(archives, "MAX_FILES", 3)
 
     assert [file.path for file in Archive(content, name="site.zip").files] == ["a.md"]
+    assert archives.open_archive(content).read("inner.zip") == inner
 
 
 @pytest.mark.django_db

@@ -92,7 +92,7 @@ def test_import_that_has_not_ended_or_created_nothing_cannot_be_undone(editor: A
     with pytest.raises(Conflict, match=r"^This import is checking\. Only an import that has ended can be undone\.$"):
         undoing.start_undo(actor=editor, job_id=str(job.pk))
     jobs.cancel_import(actor=editor, job_id=str(job.pk))
-    nothing = "^This import has created no posts that can be deleted"
+    nothing = "^This import has no posts that could be deleted"
     with pytest.raises(Conflict, match=nothing):
         undoing.start_undo(actor=editor, job_id=str(job.pk))
     done = undo(editor, import_completely(editor, make_files(1)))
