@@ -139,4 +139,4 @@ def test_page_is_one_statement_beside_the_state_of_the_log(client: Any) -> None:
     with CaptureQueriesContext(connection) as captured:
         client.get("/events?limit=100")
 
-    assert [query["sql"].partition('FROM "events_')[2][:5].strip('" ') for query in captured if "events_" in query["sql"]] == ["log", "event"]  # fmt: skip  # noqa: E501
+    assert [query["sql"].partition('FROM "events_')[2][:5].strip('") ') for query in captured if "events_" in query["sql"]] == ["log", "event"]  # fmt: skip  # noqa: E501
