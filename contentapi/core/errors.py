@@ -12,6 +12,7 @@ from typing import TypeVar
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
 from django.db import IntegrityError, InterfaceError, InternalError, OperationalError, ProgrammingError
+from django.db.models import ProtectedError
 from django.http import Http404
 from django.utils.module_loading import import_string
 from psycopg.errors import (
@@ -31,6 +32,7 @@ Fields = Mapping[str, Sequence[str]]
 # A distributed database passes on the message of a node, and not its fields.
 CONSTRAINT_OF_SHARD = re.compile(r'constraint "(\w+?)(?:_\d{6,})?"')  # without the id of the shard
 LACKS_MIGRATIONS = "contentapi.health.readiness.lacks_migrations"  # it executes a statement, and this package has none
+NAMED = 5  # of the rows that require another one
 PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
 
 
@@ -206,6 +208,9 @@ def classify_exception(exception: BaseException) -> ApiError:
             return Malformed("The request is malformed.")
         case NoSlotAvailable():
             return Unavailable(limit=exception.awaited)
+        case ProtectedError():
+            names = ", ".join(f"“{each}”" for each in [*exception.protected_objects][:NAMED])
+            return Conflict(f"This is required by {names}. Change or delete what requires it first.")
         case IntegrityError(__cause__=UniqueViolation() | ForeignKeyViolation()):  # a race; the constraint held
             return Conflict("This conflicts with a change that was made at the same time. Try again.")
         case OperationalError() | InterfaceError() | InternalError():
