@@ -13,6 +13,7 @@ from contentapi.graphql.scalars import DATE_TIME
 from contentapi.graphql.sorting import SORT_DIRECTION
 from contentapi.projection import PAGE_INFO, NodeType
 from contentapi.rest.fragments import RepresentationFragments
+from contentapi.types.events_sdl import write_event_type
 
 APPS = load_apps()
 TYPES = [each for app in APPS for each in app.types]
@@ -23,8 +24,13 @@ PROJECTIONS = [PAGE_INFO, NODE, *EVENT_TYPES.projections, *(each for app in APPS
 
 @cache
 def load_sdl() -> str:
-    """Return the SDL of the files in schema/. Its subfolders contain fragments and the released SDL."""
-    return "\n".join(path.read_text() for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
+    """Return the SDL of the files in schema/, and of the events of own types.
+
+    The subfolders of schema/ contain fragments and the released SDL.
+    """
+    files = "\n".join(path.read_text() for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
+    own_types = [own for app in APPS for own in app.own_types]
+    return "\n".join([files, *(write_event_type(own, files) for own in own_types)])
 
 
 def build_schema() -> GraphQLSchema:

@@ -23,9 +23,12 @@ from blog.selectors.images import (
     IMAGE_SORT_FIELDS,
     build_images_connection,
     find_images,
+    is_required,
+    list_own_uses,
     list_posts_with_image,
     select_image_by_id,
     select_images,
+    select_kept_images,
     select_seen_posts,
 )
 from blog.selectors.posts import (

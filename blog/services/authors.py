@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import ProtectedError
 
 from blog import policy, selectors
-from blog.models import MAX_COAUTHORS, Author, Post
+from blog.models import MAX_COAUTHORS, Author, Coauthorship, Post
 from blog.models.audit import Audit
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
@@ -139,7 +139,9 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
     except ProtectedError as error:
         if any(isinstance(each, Post) for each in error.protected_objects):
             raise Conflict(f"{author.name} has posts. Delete them first.") from None
-        raise Conflict(f"{author.name} is a co-author of posts. Change their co-authors first.") from None
+        if any(isinstance(each, Coauthorship) for each in error.protected_objects):
+            raise Conflict(f"{author.name} is a co-author of posts. Change their co-authors first.") from None
+        raise  # rows of own types
     Audit.AUTHOR_DELETED.record(actor, "author", pk)
     return author_id
 

@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from blog import selectors
-from blog.desk.posts.fields import split_lines
 from blog.desk.posts.form import OPENED, PostForm, list_versions, read_action
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
 from blog.desk.posts.states import list_copy_buttons, list_state_buttons
@@ -21,6 +20,7 @@ from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.desk.bases import PolicyAdmin
+from contentapi.desk.forms import split_lines
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
 BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged"}

@@ -14,7 +14,6 @@ from blog.desk.posts.fields import (
     BodyField,
     CoauthorsField,
     CoverInput,
-    LinesField,
     MarkdownInput,
     SlugInput,
     TitleField,
@@ -25,7 +24,7 @@ from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SUMMARIES, Author, Ki
 from blog.services import CopyAction, Edit, StateAction
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
-from contentapi.desk.forms import ServiceForm, Textarea
+from contentapi.desk.forms import LinesField, ServiceForm, Textarea
 
 NEW = "new"  # replaces the id of an unsaved post in addresses
 OPENED = ("opened_version", "opened_copy", "opened_post")  # hidden fields of the form
