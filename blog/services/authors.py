@@ -12,7 +12,7 @@ from django.db.models import ProtectedError
 from blog import policy, selectors
 from blog.models import MAX_COAUTHORS, Author, Coauthorship, Post
 from blog.models.audit import Audit
-from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
+from contentapi.core.errors import Conflict, Invalid, Unauthenticated, refuse_required, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
@@ -141,7 +141,8 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
             raise Conflict(f"{author.name} has posts. Delete them first.") from None
         if any(isinstance(each, Coauthorship) for each in error.protected_objects):
             raise Conflict(f"{author.name} is a co-author of posts. Change their co-authors first.") from None
-        raise  # rows of own types
+        with refuse_required():
+            raise
     Audit.AUTHOR_DELETED.record(actor, "author", pk)
     return author_id
 

@@ -21,7 +21,7 @@ from blog.services.validation import (
     validate_transition,
 )
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import require_found
+from contentapi.core.errors import refuse_required, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes, silence
@@ -156,7 +156,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
     pk = post.pk
-    with attribute_changes(actor), silence("comment"):
+    with attribute_changes(actor), silence("comment"), refuse_required():
         post.delete()
     states = {"from": str(post.status)}
     Audit.POST_DELETED.record(actor, "post", pk, **states)

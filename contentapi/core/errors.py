@@ -6,7 +6,8 @@ docs/decisions/0019-errors-and-400-or-422.md.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -186,6 +187,16 @@ def require_found(row: T | None, name: str) -> T:
     return row
 
 
+@contextmanager
+def refuse_required() -> Iterator[None]:
+    """Raise `Conflict` if the block deletes an object that rows of own types require. The message names some."""
+    try:
+        yield
+    except ProtectedError as error:
+        names = ", ".join(f"“{each}”" for each in [*error.protected_objects][:NAMED])
+        raise Conflict(f"This is required by {names}. Change or delete what requires it first.") from None
+
+
 def to_api_error(exception: BaseException) -> ApiError:
     """Return the `ApiError` for any exception, `Internal` for an unknown one. Its cause is the exception."""
     error = classify_exception(exception)
@@ -208,9 +219,6 @@ def classify_exception(exception: BaseException) -> ApiError:
             return Malformed("The request is malformed.")
         case NoSlotAvailable():
             return Unavailable(limit=exception.awaited)
-        case ProtectedError():
-            names = ", ".join(f"“{each}”" for each in [*exception.protected_objects][:NAMED])
-            return Conflict(f"This is required by {names}. Change or delete what requires it first.")
         case IntegrityError(__cause__=UniqueViolation() | ForeignKeyViolation()):  # a race; the constraint held
             return Conflict("This conflicts with a change that was made at the same time. Try again.")
         case OperationalError() | InterfaceError() | InternalError():

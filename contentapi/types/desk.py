@@ -15,14 +15,13 @@ from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.core.policy import require_permission
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.lists import RelatedFilter, build_state_filter
 from contentapi.desk.rendering import build_time_column
 from contentapi.types import policy, selectors, services
 from contentapi.types.declared import AUTHOR
-from contentapi.types.fields import Kind
+from contentapi.types.fields import Kind, OwnField
 from contentapi.types.forms import OPENED, OwnForm, build_form
 from contentapi.types.models import OwnModel, list_own_models
 
@@ -34,17 +33,26 @@ FILTERS = {Kind.ENUM: ChoicesDropdownFilter, Kind.BOOLEAN: BooleanRadioFilter, K
 @require_GET
 def suggest_rows(request: HttpRequest, model_admin: Any, name: str) -> HttpResponse:
     """Return the rows that a field can name and that have a text, page by page. Raises `NotFound`."""
-    own, actor = model_admin.own, get_actor(request)
-    require_permission(actor, policy.may_write(own, actor), f"write {own.nouns[1]}")
-    field = own.sdl.find_field(name)
-    parameter = field and convert_camel_case_to_snake(field.input_name)
-    if field is None or field.kind != Kind.RELATION or parameter not in model_admin.get_fields(request):
+    actor, field = get_actor(request), model_admin.own.sdl.find_field(name)
+    offered = model_admin.get_fields(request) if model_admin.may_open(actor) else ()
+    if field is None or convert_camel_case_to_snake(field.input_name) not in offered:
+        raise NotFound("There is no such field.")
+    rows = select_choices(model_admin.own, actor, field)
+    searching = admin.site.get_model_admin(rows.model)
+    found, _ = searching.get_search_results(request, rows, request.GET.get("term", ""))
+    return show_suggestions(found, parse_id(request.GET.get("page", "")) or 1)
+
+
+def select_choices(own: OwnModel, actor: Actor, field: OwnField) -> models.QuerySet[Any]:
+    """Return the rows that a relation may name, the newest first. Raises `NotFound` for a field that is no relation."""
+    if field.kind != Kind.RELATION:
         raise NotFound("There is no such field.")
     target = own.types[field.type_name]
-    rows = target.related(target.projection.model._default_manager.order_by("-pk"), actor)
-    page, searching = parse_id(request.GET.get("page", "")) or 1, admin.site.get_model_admin(rows.model)
-    found, _ = searching.get_search_results(request, rows, request.GET.get("term", ""))
-    shown = [*found[(page - 1) * CHOICES : page * CHOICES + 1]]
+    return target.related(target.projection.model._default_manager.order_by("-pk"), actor)
+
+
+def show_suggestions(rows: models.QuerySet[Any], page: int) -> HttpResponse:
+    shown = [*rows[(page - 1) * CHOICES : page * CHOICES + 1]]
     results = [{"id": str(row.pk), "text": str(row)} for row in shown[:CHOICES]]
     return JsonResponse({"results": results, "pagination": {"more": len(shown) > CHOICES}})
 
@@ -67,7 +75,7 @@ class OwnAdmin(PolicyAdmin):
         return self.own.model._default_manager.filter(policy.visible_rows(self.own, actor), pk=row.pk).exists()
 
     def may_change(self, actor: Actor, row: Any) -> bool:
-        return policy.may_write_of(self.own, actor, get_owner(row)) if row else self.may_open(actor)
+        return policy.may_write_of(self.own, actor, self.own.get_owner_id(row)) if row else self.may_open(actor)
 
     may_delete = may_change
 
@@ -102,14 +110,9 @@ class OwnAdmin(PolicyAdmin):
         services.delete_row(self.own.model, actor=actor, row_id=str(row.pk))
 
 
-def get_owner(row: Any) -> int | None:
-    author = getattr(row, AUTHOR, None)
-    return author and author.user_id
-
-
 def build_publication_actions(own: OwnModel) -> list[Action]:
     def may_publish(actor: Actor, row: Any) -> bool:
-        return policy.may_publish_of(own, actor, get_owner(row))
+        return policy.may_publish_of(own, actor, own.get_owner_id(row))
 
     return [
         Action(

@@ -22,12 +22,11 @@ from contentapi.core.errors import VersionConflict
 from contentapi.core.pagination import parse_id
 from contentapi.desk.forms import LinesField, ServiceForm, Textarea, TextField
 from contentapi.types.declared import AUTHOR
-from contentapi.types.fields import Kind, OwnField
+from contentapi.types.fields import NUMBERS, Kind, OwnField
 from contentapi.types.models import OwnModel
 
 LONG = 200  # characters; a text that may have more is edited in several lines
 OPENED = "opened_version"
-YES_OR_NO = [("", "Unknown"), ("true", "Yes"), ("false", "No")]
 
 
 class RelatedInput(UnfoldAdminAutocompleteModelChoiceFieldWidget):
@@ -43,15 +42,17 @@ class RelatedInput(UnfoldAdminAutocompleteModelChoiceFieldWidget):
         return {**super().build_attrs(base_attrs, extra_attrs), "data-ajax--url": address}
 
     def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
-        ids = [parse_id(str(text)) for text in value]
-        found = self.own.types[self.field.type_name].projection.model._default_manager.in_bulk(ids)
-        chosen = [found[pk] for pk in ids if pk in found]
         options = [
-            self.create_option(name, row.pk, str(row), selected=True, index=place) for place, row in enumerate(chosen)
+            self.create_option(name, row.pk, str(row), selected=True, index=place)
+            for place, row in enumerate(self.find_rows([parse_id(str(text)) for text in value]))
         ]
         if not self.allow_multiple_selected and not self.is_required:
             options.insert(0, self.create_option(name, "", "", selected=False, index=0))
         return [(None, options, 0)]
+
+    def find_rows(self, ids: Sequence[int]) -> list[Any]:
+        found = self.own.types[self.field.type_name].projection.model._default_manager.in_bulk(ids)
+        return [found[pk] for pk in ids if pk in found]
 
 
 class RelatedListInput(RelatedInput, UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget):
@@ -78,41 +79,64 @@ class RelatedField(forms.Field):
 
 def build_form_field(own: OwnModel, field: OwnField) -> forms.Field:
     """Return the field of a form for a field of the SDL."""
-    label = convert_camel_case_to_snake(field.name).replace("_", " ").capitalize()
-    is_required = field.is_required and field.name != AUTHOR  # the default is the profile of the person
-    shared: dict[str, Any] = {"label": label, "help_text": field.description, "required": is_required}
+    words = convert_camel_case_to_snake(field.name).replace("_", " ")
+    shared: dict[str, Any] = {"label": words.capitalize(), "help_text": field.description}
+    # The default author is the profile of the person.
+    shared["required"] = field.is_required and field.name != AUTHOR
     if field.kind == Kind.RELATION:
-        key_input = own.types[field.type_name].key_input
-        widget: Any = RelatedListInput(own, field) if field.is_list else RelatedInput(own, field)
-        if key_input and not field.is_list:
-            widget = import_string(key_input)()
-        return RelatedField(is_list=field.is_list, widget=widget, **shared)
+        return RelatedField(is_list=field.is_list, widget=build_related_input(own, field), **shared)
+    return build_lines_field(field, shared) if field.is_list else build_item_field(field, shared)
+
+
+def build_lines_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
+    item, widget = build_item_field(field, {"required": True}), Textarea({"rows": 4})
+    return LinesField(item, delimiter="\n", max_length=field.max_items, widget=widget, **shared)
+
+
+def build_related_input(own: OwnModel, field: OwnField) -> forms.Widget:
     if field.is_list:
-        base = build_item_field(field, {"required": True})
-        widget = Textarea({"rows": 4})
-        return LinesField(base, delimiter="\n", max_length=field.max_items, widget=widget, **shared)
-    return build_item_field(field, shared)
+        return RelatedListInput(own, field)
+    key_input = own.types[field.type_name].key_input
+    widget: forms.Widget = import_string(key_input)() if key_input else RelatedInput(own, field)
+    return widget
 
 
 def build_item_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
-    match field.kind:
-        case Kind.INT | Kind.FLOAT:
-            kind: Any = forms.IntegerField if field.kind == Kind.INT else forms.FloatField
-            widget = UnfoldAdminIntegerFieldWidget({"step": "1" if field.kind == Kind.INT else "any"})
-            number: forms.Field = kind(min_value=field.minimum, max_value=field.maximum, widget=widget, **shared)
-            return number
-        case Kind.BOOLEAN if shared["required"]:
-            return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **{**shared, "required": False})
-        case Kind.BOOLEAN:
-            return forms.NullBooleanField(widget=UnfoldAdminNullBooleanSelectWidget(), **shared)
-        case Kind.TIME:
-            return forms.SplitDateTimeField(widget=UnfoldAdminSplitDateTimeWidget(), **shared)
-        case Kind.ENUM:
-            choices = [*([] if shared["required"] else [("", "—")]), *((value, value) for value in field.values)]
-            return forms.TypedChoiceField(choices=choices, empty_value=None, widget=UnfoldAdminSelectWidget(), **shared)
+    """Return the field of a form for one value."""
+    if field.kind in NUMBERS:
+        return build_number_field(field, shared)
+    if field.kind == Kind.BOOLEAN:
+        return build_boolean_field(shared)
+    if field.kind == Kind.TIME:
+        return forms.SplitDateTimeField(widget=UnfoldAdminSplitDateTimeWidget(), **shared)
+    return build_choice_field(field, shared) if field.kind == Kind.ENUM else build_text_field(field, shared)
+
+
+def build_choice_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
+    choices = [(value, value) for value in field.values]
+    if not shared["required"]:
+        choices.insert(0, ("", "—"))
+    return forms.TypedChoiceField(choices=choices, empty_value=None, widget=UnfoldAdminSelectWidget(), **shared)
+
+
+def build_text_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
     is_long = field.max_length > LONG
-    text = Textarea({"rows": 6, "class": "grows"}) if is_long else UnfoldAdminTextInputWidget()
-    return TextField(max_length=field.max_length, empty_value=None, strip=False, widget=text, **shared)
+    widget = Textarea({"rows": 6, "class": "grows"}) if is_long else UnfoldAdminTextInputWidget()
+    return TextField(max_length=field.max_length, empty_value=None, strip=False, widget=widget, **shared)
+
+
+def build_number_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
+    is_whole = field.kind == Kind.INT
+    kind: Any = forms.IntegerField if is_whole else forms.FloatField
+    widget = UnfoldAdminIntegerFieldWidget({"step": "1" if is_whole else "any"})
+    number: forms.Field = kind(min_value=field.minimum, max_value=field.maximum, widget=widget, **shared)
+    return number
+
+
+def build_boolean_field(shared: dict[str, Any]) -> forms.Field:
+    if shared["required"]:  # both values are given: an empty box is false
+        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **{**shared, "required": False})
+    return forms.NullBooleanField(widget=UnfoldAdminNullBooleanSelectWidget(), **shared)
 
 
 class OwnForm(ServiceForm):

@@ -12,8 +12,8 @@ from django.db.models import Model, Q
 
 from contentapi.core.identity import Actor, Scope
 from contentapi.events.declarations import Owners, Type, load_apps
-from contentapi.types.declared import AUTHOR, OwnType, load_own_types
-from contentapi.types.fields import Kind, OwnField, SdlError
+from contentapi.types.declared import AUTHOR, load_own_types
+from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
 
 
 class OwnModel:
@@ -81,6 +81,11 @@ class OwnModel:
     @cached_property
     def has_author(self) -> bool:
         return self.sdl.find_field(AUTHOR) is not None
+
+    def get_owner_id(self, row: Any) -> int | None:
+        """Return the id of the user of a row's author, if there is one."""
+        author = getattr(row, AUTHOR, None)
+        return author and author.user_id
 
     def get_column(self, field: OwnField) -> str:
         """Return the name of the attribute with the value of a field: of a relation, that with its key."""

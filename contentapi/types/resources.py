@@ -25,6 +25,7 @@ KINDS: dict[Kind, Any] = {
     Kind.TIME: Annotated[datetime, Meta(tz=True)],
     Kind.RELATION: str,
 }
+ACTIONS = {"publish": services.publish_row, "unpublish": services.unpublish_row}
 
 
 class ExpectedVersionBody(Body):
@@ -107,17 +108,21 @@ def perform(service: Callable[..., Any], own: OwnModel, request: ResourceRequest
 
 def build_resources(own: OwnModel, shown: Representation) -> dict[str, type[Resource]]:
     """Return the classes of the paths of a type."""
-    name, path = own.sdl.name, own.path
-    row = f"{path}/<str:{convert_camel_case_to_snake(name)}_id>"
-    define = partial(define_resource, own, shown)
-    resources = {
-        path: define("Collection", RowCollection, body=define_body(own, f"New{name}", is_new=True)),
-        row: define("Resource", RowResource, body=define_body(own, f"{name}Changes", is_new=False)),
+    name = own.sdl.name
+    row = f"{own.path}/<str:{convert_camel_case_to_snake(name)}_id>"
+    new, changes = define_body(own, f"New{name}", is_new=True), define_body(own, f"{name}Changes", is_new=False)
+    return {
+        own.path: define_resource(own, shown, "Collection", RowCollection, body=new),
+        row: define_resource(own, shown, "Resource", RowResource, body=changes),
+        **(build_actions(own, shown, row) if own.sdl.has_publication else {}),
     }
-    if own.sdl.has_publication:
-        for action, service in (("publish", services.publish_row), ("unpublish", services.unpublish_row)):
-            resources[f"{row}/{action}"] = define(action.title(), RowPublication, service=staticmethod(service))
-    return resources
+
+
+def build_actions(own: OwnModel, shown: Representation, row: str) -> dict[str, type[Resource]]:
+    return {
+        f"{row}/{action}": define_resource(own, shown, action.title(), RowPublication, service=staticmethod(service))
+        for action, service in ACTIONS.items()
+    }
 
 
 def define_resource(

@@ -39,17 +39,21 @@ def add_own_types(apps: Sequence[App]) -> list[App]:
     """Return the apps with what their own types add."""
     types = {each.projection.name: each for app in apps for each in app.types}
     owners = next(each.owners for each in types.values() if each.owners)
-    parts: dict[int, list[App]] = {}
-    for number, app in enumerate(apps):
-        for own in app.own_types:
-            own.types, own.owners = types, owners
-            part = build_app(own)
-            types[own.sdl.name] = part.types[0]
-            parts.setdefault(number, []).append(part)
-    return [extend_app(app, parts[number]) if number in parts else app for number, app in enumerate(apps)]
+    for own in (own for app in apps for own in app.own_types):
+        own.types, own.owners = types, owners
+    return [extend_app(app, [add_app(own, types) for own in app.own_types]) for app in apps]
+
+
+def add_app(own: OwnModel, types: dict[str, Type]) -> App:
+    """Return what one type adds, and add it to the types of all apps."""
+    app = build_app(own)
+    types[own.sdl.name] = app.types[0]
+    return app
 
 
 def extend_app(app: App, parts: Sequence[App]) -> App:
+    if not parts:
+        return app
     merged: dict[str, Any] = {
         name: [*getattr(app, name), *(each for part in parts for each in getattr(part, name))] for name in LISTS
     }

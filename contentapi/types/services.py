@@ -3,7 +3,7 @@
 `expected_version` is a version that the caller has read. If the row has another one, the function raises `Conflict`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import Invalid, require_found
+from contentapi.core.errors import Invalid, refuse_required, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
@@ -21,7 +21,9 @@ from contentapi.monitoring.audit import AuditEvent
 from contentapi.types import policy, selectors
 from contentapi.types.declared import AUTHOR
 from contentapi.types.models import OwnModel, get_own_model
-from contentapi.types.validation import clean_values, require_known
+from contentapi.types.validation import NULL, clean_values, require_known
+
+Rule = Callable[[OwnModel, Actor, int | None], bool]  # of the policy, for the rows of a user
 
 
 @transaction.atomic
@@ -42,14 +44,21 @@ def create_row(model: type[Model], *, actor: Actor, **values: Any) -> Any:
 def find_author(own: OwnModel, actor: Actor, author_id: str | None) -> int:
     """Return the id of the author that a caller names: None is their own. Raises `Invalid` and `Forbidden`."""
     if author_id is None:
-        require_permission(actor, policy.may_write_of(own, actor, actor.user_id), f"write {own.nouns[1]}")
-        return own.owners.get_or_create_id(actor)
+        owner_id, pk = actor.user_id, None
+    else:
+        owner_id, pk = find_user_of_author(own, author_id)
+    action = f"write {own.nouns[1]}{' of this author' if author_id else ''}"
+    require_permission(actor, policy.may_write_of(own, actor, owner_id), action)
+    return own.owners.get_or_create_id(actor) if pk is None else pk
+
+
+def find_user_of_author(own: OwnModel, author_id: str) -> tuple[int | None, int]:
+    """Return the ids of the user and of the author. Raises `Invalid` for an unknown one."""
     authors = own.types[AUTHOR.capitalize()].projection.model._default_manager
-    author: Any = authors.filter(pk=parse_id(author_id)).first()
-    require_known(own, AUTHOR, {author_id} if author is None else set())
-    may_write = policy.may_write_of(own, actor, author.user_id)
-    require_permission(actor, may_write, f"write {own.nouns[1]} of this author")
-    return int(author.pk)
+    found = authors.filter(pk=parse_id(author_id)).values_list("user_id", "pk").first()
+    require_known(own, AUTHOR, () if found else {author_id})
+    user_id, pk = found or (None, 0)
+    return user_id, pk
 
 
 @transaction.atomic
@@ -63,26 +72,30 @@ def update_row(
 ) -> Any:
     """Change fields of a row. If nothing changes, the version stays. Raises `NotFound`, `Invalid` and `Conflict`."""
     own = get_own_model(model)
-    row, owner_id = get_row_for_update(own, actor, row_id, f"change {own.nouns[1]}")
-    require_permission(actor, policy.may_write_of(own, actor, owner_id), f"change this {own.nouns[0]}")
-    require_version(own.nouns[0], row.version, expected_version)
+    row = get_row_for_update(own, actor, row_id, "change", policy.may_write_of, expected_version)
     columns = clean_values(own, actor, changes, present=row)
     if "author_id" in changes:
         if changes["author_id"] is None:
-            raise Invalid({"authorId": ["This must not be null."]})
+            raise Invalid({"authorId": [NULL]})
         columns["author_id"] = find_author(own, actor, changes["author_id"])
     return save_row(actor, row, columns)
 
 
-def get_row_for_update(own: OwnModel, actor: Actor, row_id: str, action: str) -> tuple[Any, int | None]:
-    """Return a row that the actor may see, locked until the transaction ends, and the user of its author."""
-    require_credential(actor, action)
+def get_row_for_update(
+    own: OwnModel, actor: Actor, row_id: str, action: str, may: Rule, expected_version: ExpectedVersion
+) -> Any:
+    """Return a row that the actor may see and the rule permits, in the expected version.
+
+    It is locked until the transaction ends.
+    """
+    require_credential(actor, f"{action} {own.nouns[1]}")
     rows = selectors.select_row_by_id(own, actor, row_id).queryset()
     if own.has_author:
         rows = rows.select_related(AUTHOR)
     row: Any = require_found(rows.select_for_update(of=("self",)).first(), own.nouns[0])
-    author = getattr(row, AUTHOR, None)
-    return row, author and author.user_id
+    require_permission(actor, may(own, actor, own.get_owner_id(row)), f"{action} this {own.nouns[0]}")
+    require_version(own.nouns[0], row.version, expected_version)
+    return row
 
 
 def save_row(actor: Actor, row: Any, columns: Mapping[str, Any]) -> Any:
@@ -113,14 +126,11 @@ def unpublish_row(model: type[Model], *, actor: Actor, row_id: str, expected_ver
 def change_publication(
     model: type[Model], actor: Actor, row_id: str, expected_version: ExpectedVersion, published_at: datetime | None
 ) -> Any:
-    own = get_own_model(model)
-    done = "unpublished" if published_at is None else "published"
-    row, owner_id = get_row_for_update(own, actor, row_id, f"make {own.nouns[1]} {done}")
-    require_permission(actor, policy.may_publish_of(own, actor, owner_id), f"make this {own.nouns[0]} {done}")
-    require_version(own.nouns[0], row.version, expected_version)
+    own, action = get_own_model(model), "unpublish" if published_at is None else "publish"
+    row = get_row_for_update(own, actor, row_id, action, policy.may_publish_of, expected_version)
     if (row.published_at is None) != (published_at is None):
         save_row(actor, row, {"published_at": published_at})
-        record(own, done, actor, row.pk)
+        record(own, f"{action}ed", actor, row.pk)
     return row
 
 
@@ -128,11 +138,9 @@ def change_publication(
 def delete_row(model: type[Model], *, actor: Actor, row_id: str, expected_version: ExpectedVersion = None) -> str:
     """Delete a row, and return its id. Raises `NotFound`, and `Conflict` for one that other rows require."""
     own = get_own_model(model)
-    row, owner_id = get_row_for_update(own, actor, row_id, f"delete {own.nouns[1]}")
-    require_permission(actor, policy.may_write_of(own, actor, owner_id), f"delete this {own.nouns[0]}")
-    require_version(own.nouns[0], row.version, expected_version)
+    row = get_row_for_update(own, actor, row_id, "delete", policy.may_write_of, expected_version)
     pk = row.pk
-    with attribute_changes(actor):
+    with attribute_changes(actor), refuse_required():
         row.delete()
     record(own, "deleted", actor, pk)
     return str(pk)

@@ -1,6 +1,6 @@
 """The values of a row of an own type, as its columns store them: types, limits, and the rows that relations name."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ariadne import convert_camel_case_to_snake
@@ -65,17 +65,21 @@ def find_rows(own: OwnModel, actor: Actor, field: OwnField, value: Any, present:
     """
     texts = value if field.is_list else [text for text in [value] if text is not None]
     ids = [parse_id(text) for text in texts]
-    kept = {*(present if isinstance(present, list) else [present])}
-    new = [pk for pk in ids if pk not in kept]
-    if new:
-        target = own.types[field.type_name]
-        rows = target.related(target.projection.model._base_manager.filter(pk__in=new), actor)
-        kept |= {*rows.values_list("pk", flat=True)}
-    unknown = {text for text, pk in zip(texts, ids, strict=True) if pk not in kept}
-    problems = list_unknown(field, unknown)
+    kept = present if isinstance(present, list) else [present]
+    known = {*kept, *find_related(own, actor, field, [pk for pk in ids if pk not in kept])}
+    problems = list_unknown(field, {text for text, pk in zip(texts, ids, strict=True) if pk not in known})
     if len({*ids}) < len(ids):
         problems.append("The values must be unique.")
     return (ids if field.is_list else next(iter(ids), None)), problems
+
+
+def find_related(own: OwnModel, actor: Actor, field: OwnField, ids: Collection[int]) -> Iterable[int]:
+    """Return those of the ids of rows that a relation may name."""
+    if not ids:
+        return ()
+    target = own.types[field.type_name]
+    rows = target.projection.model._base_manager.filter(pk__in=ids)
+    return target.related(rows, actor).values_list("pk", flat=True)
 
 
 def list_unknown(field: OwnField, unknown: Collection[str]) -> list[str]:

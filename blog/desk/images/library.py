@@ -15,8 +15,8 @@ from blog.models import IS_UNRENDERED, Image, ImageStatus, Post, WorkingCopy
 from contentapi.conf import conf
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
-from contentapi.events.declarations import list_uses
 from contentapi.desk.lists import ORDER, BoundedList, build_state_filter
+from contentapi.events.declarations import list_uses
 
 SHOW = "show"  # the parameter of the filter
 UNUSED, WITHOUT_TEXT, DELETED = "unused", "without-text", "deleted"
