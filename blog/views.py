@@ -11,7 +11,7 @@ from blog.selectors import PostCriteria
 from contentapi.conf import conf
 from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.http.uploads import SentFile
-from contentapi.rest import Body, Resource, ResourceRequest
+from contentapi.rest import Body, ExpectedVersionBody, Resource, ResourceRequest
 from contentapi.rest.representations import VERSION, Representation
 
 # The fields of the representations are in schema/resources/.
@@ -49,10 +49,6 @@ BASE_VERSION, EXPECTED_VERSION = ("base_version", str | None, None), ("expected_
 NewPost = define_content_body("NewPost", *AUTHORS, STATUS, PUBLISH_AT, is_new=True)
 PostChanges = define_content_body("PostChanges", *AUTHORS, STATUS, PUBLISH_AT, EXPECTED_VERSION)
 WorkingCopyChanges = define_content_body("WorkingCopyChanges", PUBLISH_AT, BASE_VERSION, EXPECTED_VERSION)
-
-
-class ExpectedVersionBody(Body):
-    expected_version: str | None = None
 
 
 class NewPreviewLink(Body):

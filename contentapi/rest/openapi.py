@@ -15,8 +15,10 @@ import yaml
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString, mark_safe
 
+from contentapi.core.identity import OWN_TYPES
 from contentapi.frontend import find_built_folder
 from contentapi.http.documents import build_document_view, build_page_headers, for_readers
 from contentapi.http.hosts import get_request_origin
@@ -27,9 +29,11 @@ ORIGINS = 16  # addresses whose plain pages are kept
 
 
 def load_openapi_document() -> dict[str, Any]:
-    """Read the document from its file. Raises `yaml.YAMLError`."""
+    """Read the document from its file, and add what own types add to it. Raises `yaml.YAMLError`."""
     text = (settings.SCHEMA_DIR / "openapi.yaml").read_text(encoding="utf-8")
     read: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+    if OWN_TYPES:
+        import_string("contentapi.types.openapi.add_own_types")(read)
     return read
 
 

@@ -12,6 +12,5 @@ def write_event_type(own: OwnModel, sdl: str) -> str:
     found = INTERFACE.search(sdl)
     fields = found[1] if found else ""
     name, noun = own.sdl.name, own.nouns[0]
-    article = "an" if name[0] in "AEIOU" else "a"
     field = f'  "The {noun} as it is now; null if you may not see it."\n  {name.lower()}: {name}\n'
-    return f'"Something that happened to {article} {noun}."\ntype {name}Event implements Event {{\n{fields}{field}}}\n'
+    return f'"Something that happened to {own.named}."\ntype {name}Event implements Event {{\n{fields}{field}}}\n'

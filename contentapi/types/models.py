@@ -65,6 +65,16 @@ class OwnModel:
         singular, plural = (re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower() for name in (self.sdl.name, self.sdl.plural))
         return singular, plural
 
+    @property
+    def named(self) -> str:
+        """The name of one row after its article: `a recipe`."""
+        return f"{'an' if self.sdl.name[0] in 'AEIOU' else 'a'} {self.nouns[0]}"
+
+    @property
+    def id_name(self) -> str:
+        """The name of the id in paths: `recipe_id`."""
+        return f"{self.nouns[0].replace(' ', '_')}_id"
+
     @cached_property
     def path(self) -> str:
         """The path of the collection, without slash: `recipe-books`."""

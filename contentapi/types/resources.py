@@ -10,7 +10,7 @@ from ariadne import convert_camel_case_to_snake
 from msgspec import UNSET, Meta, UnsetType
 
 from contentapi.http.response import Response, created, no_content
-from contentapi.rest import Body, Resource, ResourceRequest
+from contentapi.rest import Body, ExpectedVersionBody, Resource, ResourceRequest
 from contentapi.rest.representations import Representation
 from contentapi.types import selectors, services
 from contentapi.types.declared import AUTHOR
@@ -26,10 +26,6 @@ KINDS: dict[Kind, Any] = {
     Kind.RELATION: str,
 }
 ACTIONS = {"publish": services.publish_row, "unpublish": services.unpublish_row}
-
-
-class ExpectedVersionBody(Body):
-    expected_version: str | None = None
 
 
 def define_body(own: OwnModel, name: str, *, is_new: bool) -> type[Body]:
@@ -109,7 +105,7 @@ def perform(service: Callable[..., Any], own: OwnModel, request: ResourceRequest
 def build_resources(own: OwnModel, shown: Representation) -> dict[str, type[Resource]]:
     """Return the classes of the paths of a type."""
     name = own.sdl.name
-    row = f"{own.path}/<str:{convert_camel_case_to_snake(name)}_id>"
+    row = f"{own.path}/<str:{own.id_name}>"
     new, changes = define_body(own, f"New{name}", is_new=True), define_body(own, f"{name}Changes", is_new=False)
     return {
         own.path: define_resource(own, shown, "Collection", RowCollection, body=new),

@@ -17,10 +17,12 @@ from graphql import (
     is_non_null_type,
 )
 
+from contentapi.core.identity import Role, list_own_scopes
 from contentapi.projection.selections import SelectedField
 from contentapi.rest import Body
 from contentapi.rest.openapi import load_openapi_document
 from contentapi.schema import APPS, EVENT_TYPES, SCHEMA
+from contentapi.types.declared import load_own_types
 from tests.content import TEXT_FIELDS
 from tests.contract.openapi_details import (
     EXAMPLE,
@@ -34,7 +36,10 @@ from tests.contract.openapi_details import (
 )
 
 WIDTH = 120
-REPRESENTATIONS = [each for app in APPS for each in app.representations]
+OWN_TYPES = {each.name for each in load_own_types()}  # which are in no file
+OWN_KINDS = tuple(f"{name.lower()}." for name in OWN_TYPES)
+OWN_SCOPES = {value for each in Role for value in list_own_scopes(each)}
+REPRESENTATIONS = [each for app in APPS for each in app.representations if each.projection.name not in OWN_TYPES]
 NAMES = {"PostImage": "Cover", "Author": "Profile"}  # of objects inside of a representation
 INLINE = {"Image", "PreviewAddress"}
 EXTENDED = {  # a representation with what only one response has: the members of a payload
@@ -86,7 +91,7 @@ def iterate_pages() -> Iterator[str]:
     for item in load_openapi_document()["paths"].values():
         content = item.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
         name = content.get("application/json", {}).get("schema", {}).get("$ref", "").rsplit("/", 1)[-1]
-        if name.endswith("Page") and name not in HAND_WRITTEN:
+        if name.endswith("Page") and name not in HAND_WRITTEN and name.removesuffix("Page") not in OWN_TYPES:
             yield name
 
 
@@ -168,7 +173,7 @@ def describe_type(written: Any, below: Selection, found: dict[str, Schema]) -> S
 def iterate_bodies(kind: type[Body] = Body) -> Iterator[type[Body]]:
     """Yield the bodies of the project. Tests have bodies of their own."""
     for below in kind.__subclasses__():
-        if not below.__module__.startswith("tests."):
+        if not below.__module__.startswith(("tests.", "contentapi.types.")):
             yield below
             yield from iterate_bodies(below)
 
@@ -205,7 +210,7 @@ def find_inputs(name: str) -> list[str]:
 
 def describe_enumeration(kind: type) -> Schema:
     """Describe an enumeration that msgspec does not know."""
-    return {"type": "string", "enum": [member.value for member in kind]}  # type: ignore[attr-defined]
+    return {"type": "string", "enum": [member.value for member in kind if member not in OWN_SCOPES]}  # type: ignore[attr-defined]
 
 
 def describe_input(of_sdl: Any, decoded: Schema, keywords: Schema) -> Schema:
@@ -234,7 +239,9 @@ def render_schemas() -> str:
 
 def render_types() -> str:
     """Return the types of events."""
-    return "\n".join(f"{' ' * 16}- {render_value(name)}" for name in EVENT_TYPES.meanings)
+    return "\n".join(
+        f"{' ' * 16}- {render_value(name)}" for name in EVENT_TYPES.meanings if not name.startswith(OWN_KINDS)
+    )
 
 
 def render_example() -> str:
