@@ -29,11 +29,16 @@ ORIGINS = 16  # addresses whose plain pages are kept
 
 
 def load_openapi_document() -> dict[str, Any]:
-    """Read the document from its file, and add what own types add to it. Raises `yaml.YAMLError`."""
+    """Return the document of the file, with what own types add to it. Raises `yaml.YAMLError`."""
+    document = read_openapi_file()
+    if OWN_TYPES:
+        import_string("contentapi.types.openapi.add_own_types")(document)
+    return document
+
+
+def read_openapi_file() -> dict[str, Any]:
     text = (settings.SCHEMA_DIR / "openapi.yaml").read_text(encoding="utf-8")
     read: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
-    if OWN_TYPES:
-        import_string("contentapi.types.openapi.add_own_types")(read)
     return read
 
 

@@ -20,8 +20,9 @@ from graphql import (
 from contentapi.core.identity import Role, list_own_scopes
 from contentapi.projection.selections import SelectedField
 from contentapi.rest import Body
-from contentapi.rest.openapi import load_openapi_document
+from contentapi.rest.openapi import read_openapi_file
 from contentapi.schema import APPS, EVENT_TYPES, SCHEMA
+from contentapi.types import resources
 from contentapi.types.declared import load_own_types
 from tests.content import TEXT_FIELDS
 from tests.contract.openapi_details import (
@@ -80,7 +81,8 @@ def build_schemas() -> dict[str, Schema]:
         more = {key: field for key, field in kind.fields.items() if get_named_type(field.type).name != base}
         added = {key: describe_output(name, key, field, (), found) for key, field in more.items()}
         found[name] = build_object(name, kind.description, {**found[base]["properties"], **added})
-    bodies = {body.__name__: body for body in iterate_bodies() if body.__name__ not in HAND_WRITTEN}
+    described = [body for body in iterate_bodies() if body.__module__ != resources.__name__]  # not those of own types
+    bodies = {body.__name__: body for body in described if body.__name__ not in HAND_WRITTEN}
     found |= {name: describe_body(body, find_inputs(name)) for name, body in bodies.items()}
     found |= {name: describe_page(name.removesuffix("Page")) for name in iterate_pages()}
     return {name: found[name] for name in sorted(found)}
@@ -88,10 +90,10 @@ def build_schemas() -> dict[str, Schema]:
 
 def iterate_pages() -> Iterator[str]:
     """Yield the names of the pages of lists, but for those by cursor alone."""
-    for item in load_openapi_document()["paths"].values():
+    for item in read_openapi_file()["paths"].values():
         content = item.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
         name = content.get("application/json", {}).get("schema", {}).get("$ref", "").rsplit("/", 1)[-1]
-        if name.endswith("Page") and name not in HAND_WRITTEN and name.removesuffix("Page") not in OWN_TYPES:
+        if name.endswith("Page") and name not in HAND_WRITTEN:
             yield name
 
 
@@ -173,7 +175,7 @@ def describe_type(written: Any, below: Selection, found: dict[str, Schema]) -> S
 def iterate_bodies(kind: type[Body] = Body) -> Iterator[type[Body]]:
     """Yield the bodies of the project. Tests have bodies of their own."""
     for below in kind.__subclasses__():
-        if not below.__module__.startswith(("tests.", "contentapi.types.")):
+        if not below.__module__.startswith("tests."):
             yield below
             yield from iterate_bodies(below)
 
