@@ -13,8 +13,10 @@ from contentapi.graphql.scalars import DATE_TIME
 from contentapi.graphql.sorting import SORT_DIRECTION
 from contentapi.projection import PAGE_INFO, NodeType
 from contentapi.rest.fragments import RepresentationFragments
+from contentapi.types.differences import require_equal_models
 from contentapi.types.events_sdl import write_event_type
 
+require_equal_models()
 APPS = load_apps()
 TYPES = [each for app in APPS for each in app.types]
 NODE = NodeType({each.projection: each.node for each in TYPES if each.node})

@@ -86,6 +86,12 @@ def read_own_types(folder: Path, related: Mapping[str, Mapping[str, str]]) -> Se
     return tuple(by_name.values())
 
 
+def list_models(types: Sequence[OwnType], related: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return the labels of the models to which relations lead, by the names of their types."""
+    others = {name: each["model"] for name, each in related.items()}
+    return {**others, **{own.name: f"{own.app}.{own.name}" for own in types}}
+
+
 def read_definitions(path: Path) -> Sequence[DefinitionNode]:
     try:
         return parse(path.read_text("utf-8"), no_location=True).definitions

@@ -179,6 +179,8 @@ def read_field(
             raise SdlError(f"{place} must not have @{directive.name.value}.")
         if directive.name.value in directives:
             arguments |= read_arguments(directive, kind, place, is_list=is_list)
+    if arguments.get("sort") and not is_required:
+        raise SdlError(f"{place}: sort needs a field that is not null.")
     return OwnField(
         name=name,
         type_name=type_name,

@@ -118,6 +118,7 @@ def test_related_types_are_those_of_tests() -> None:
         ("@text(maxLength: 200)", "@number(minimum: 1)", "Recipe.title: @number does not fit the type of the field."),
         ("@text(maxLength: 200)", "@own", "Recipe.title must not have @own."),
         ("tags: [String!]!", "tags: [String!]! @text(sort: true)", "Recipe.tags: sort does not fit the type"),
+        ("String! @text(maxLength: 200)", "String @text(sort: true)", "title: sort needs a field that is not null."),
         ("minimum: 1,", "minimum: 101,", "Recipe.servings: minimum is greater than maximum."),
         ("minimum: 1,", "minimum: 0.5,", "Recipe.servings: the limits of an Int are whole numbers of 32 bits."),
         ("steps: String!", "class: String!", "Recipe.class: the name is a reserved word of Python."),
