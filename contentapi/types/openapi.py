@@ -66,8 +66,8 @@ OPERATIONS = {  # by the path below that of the type
     ],
 }
 ACTIONS = {
-    f"/{{id}}/{act}": [Operation("post", f"{act.title()} {{named}}", f"{act}{{name}}", (ONE, "patch"), VERSION_BODY)]
-    for act in ("publish", "unpublish")
+    f"/{{id}}/{verb}": [Operation("post", f"{verb.title()} {{named}}", f"{verb}{{name}}", (ONE, "patch"), VERSION_BODY)]
+    for verb in ("publish", "unpublish")
 }
 
 
@@ -116,40 +116,40 @@ def list_path_parameters(own: OwnModel, *, has_id: bool) -> list[Schema]:
     return [{"$ref": "#/components/parameters/ApiVersion"}, *([own_id] if has_id else [])]
 
 
-def build_operation(own: OwnModel, told: Operation, paths: Schema) -> Schema:
+def build_operation(own: OwnModel, operation: Operation, paths: Schema) -> Schema:
     """Return an operation with the texts, the schemas and the rule of a type, made of a copy of another one."""
-    path, method = told.model
+    path, method = operation.model
     made: Schema = deepcopy(paths[path][method])
-    made |= describe_texts(own, told)
-    if told.shows != own.sdl.name:
+    made |= describe_texts(own, operation)
+    if operation.shows != own.sdl.name:
         made["parameters"] += [describe_filter(field, name) for name, field in own.filters.items()]
-    if told.body:
-        made["requestBody"] = describe_request(told, made["requestBody"])
-    made["responses"] |= describe_success(told, made["responses"])
+    if operation.body:
+        made["requestBody"] = describe_request(operation, made["requestBody"])
+    made["responses"] |= describe_success(operation, made["responses"])
     return made
 
 
-def describe_request(told: Operation, model: Schema) -> Schema:
-    kinds = model["content"] if told.method == "patch" else MEDIA_TYPES[:1]
-    content = {kind: {"schema": refer(told.body)} for kind in kinds}
-    return {"required": told.body != VERSION_BODY, "content": content}
+def describe_request(operation: Operation, model: Schema) -> Schema:
+    kinds = model["content"] if operation.method == "patch" else MEDIA_TYPES[:1]
+    content = {kind: {"schema": refer(operation.body)} for kind in kinds}
+    return {"required": operation.body != VERSION_BODY, "content": content}
 
 
-def describe_success(told: Operation, model: Schema) -> Schema:
+def describe_success(operation: Operation, model: Schema) -> Schema:
     """Return the response with an object, or a page; none for a deletion."""
-    content = {kind: {"schema": refer(told.shows)} for kind in MEDIA_TYPES}
-    stated = {"description": f"{told.summary}.", "content": content}
-    return {status: {"headers": model[status]["headers"], **stated} for status in {"200", "201"} & model.keys()}
+    content = {kind: {"schema": refer(operation.shows)} for kind in MEDIA_TYPES}
+    described = {"description": f"{operation.summary}.", "content": content}
+    return {status: {"headers": model[status]["headers"], **described} for status in {"200", "201"} & model.keys()}
 
 
-def describe_texts(own: OwnModel, told: Operation) -> Schema:
+def describe_texts(own: OwnModel, operation: Operation) -> Schema:
     """Return the texts and the credentials of an operation."""
-    is_read = told.method == "get"
-    scope = own.read_scope if is_read else Scope.POSTS_PUBLISH if told.body == VERSION_BODY else own.write_scope
+    is_read = operation.method == "get"
+    scope = own.read_scope if is_read else Scope.POSTS_PUBLISH if operation.body == VERSION_BODY else own.write_scope
     anonymous: list[Schema] = [{}] if is_read and own.sdl.read == "public" else []
     security = [*anonymous, {"apiKey": []}, {"bearer": []}, {"oauth2": [scope.value]}]
     description = f"{RULES[own.sdl.read if is_read else own.sdl.write]} `{scope}`."
-    texts = {"operationId": told.operation_id, "tags": [own.path], "summary": told.summary}
+    texts = {"operationId": operation.operation_id, "tags": [own.path], "summary": operation.summary}
     return {**texts, "description": description, "security": security}
 
 
