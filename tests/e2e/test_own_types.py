@@ -9,13 +9,14 @@ import pytest
 from tests.deployment.checkout import Checkout
 from tests.deployment.processes import PATIENCE, ROOT
 
-PROJECT = ROOT / "tests/own_types"  # the files of the type, and their tests
+PROJECT = ROOT / "tests/own_types"  # the SDL of the type, and tests beside those that `start_type` writes
 
 
 @pytest.mark.servers
 def test_tests_of_an_own_type_pass(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path)
     shutil.copytree(PROJECT, tmp_path, dirs_exist_ok=True)
+    assert checkout.manage("start_type", "Recipe").returncode == 0
     command = [".venv/bin/python", "-m", "pytest", "-q", "tests/recipes"]
 
     ended = subprocess.run(

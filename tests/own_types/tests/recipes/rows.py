@@ -3,6 +3,7 @@
 from typing import Any
 
 from recipes.models import Recipe
+
 from tests.factories import make_author
 
 BODY: dict[str, Any] = {"title": "Soup", "servings": 4, "steps": "Cook.", "course": "main"}

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from recipes.models import Recipe
 from tests.recipes.rows import make_recipe
 
 from contentapi.core.identity import Role
-from recipes.models import Recipe
 from tests.admin_forms import get_form_errors, read_form, submit_form
 from tests.factories import make_author, make_image, make_post, make_user
 

@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
+from recipes.models import Recipe
 from tests.recipes.rows import make_recipe
 
 from contentapi.core.identity import Role, Scope
-from recipes.models import Recipe
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_image, make_post
 from tests.resources import send_request

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
+from recipes.models import Recipe
 from tests.recipes.rows import BODY, make_recipe
 
 from blog import services
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, Role, Scope
 from contentapi.events.models import OutboxEvent
-from recipes.models import Recipe
 from tests.audit_lines import Lines
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_image, make_post
