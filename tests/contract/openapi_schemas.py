@@ -24,6 +24,7 @@ from contentapi.rest.openapi import read_openapi_file
 from contentapi.schema import APPS, EVENT_TYPES, SCHEMA
 from contentapi.types import resources
 from contentapi.types.declared import load_own_types
+from contentapi.types.own_fields import DECLARED, OwnFields
 from tests.content import TEXT_FIELDS
 from tests.contract.openapi_details import (
     EXAMPLE,
@@ -85,7 +86,20 @@ def build_schemas() -> dict[str, Schema]:
     bodies = {body.__name__: body for body in described if body.__name__ not in HAND_WRITTEN}
     found |= {name: describe_body(body, find_inputs(name)) for name, body in bodies.items()}
     found |= {name: describe_page(name.removesuffix("Page")) for name in iterate_pages()}
+    for own in DECLARED.values():
+        remove_own_fields(found, own)
     return {name: found[name] for name in sorted(found)}
+
+
+def remove_own_fields(found: dict[str, Schema], own: OwnFields) -> None:
+    """Remove the own fields of a type, which the server adds to the document."""
+    for field in own.fields.values():
+        found.pop(field.type_name, None)
+        for name in own.schemas:
+            del found[name]["properties"][field.name]
+            found[name]["required"] = [each for each in found[name].get("required", ()) if each != field.name]
+            if not found[name]["required"]:
+                del found[name]["required"]
 
 
 def iterate_pages() -> Iterator[str]:
