@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from blog import policy, projections, resolvers, selectors, views
+from blog import policy, projections, resolvers, selectors, services, views
 from blog.desk.preview_page import show_preview_page
 from blog.desk.uploads import build_uploads
 from contentapi.core.policy import STAFF
-from contentapi.events.declarations import App, Entry, EventSource, Type
+from contentapi.events.declarations import App, Entry, EventSource, Owners, Type
 
 POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")
 COMMENT_ACTIONS = ("created", "hidden", "shown", "deleted")
@@ -15,6 +15,8 @@ POST_EVENTS = EventSource(POST_ACTIONS, policy.POST_EVENTS, views.POST)
 COMMENT_EVENTS = EventSource(COMMENT_ACTIONS, policy.COMMENT_EVENTS, views.COMMENT)
 AUTHOR_EVENTS = EventSource(CHANGES, policy.AUTHOR_EVENTS, views.AUTHOR)
 IMAGE_EVENTS = EventSource(CHANGES, policy.visible_image_events, views.IMAGE)
+IMAGE_INPUT = "blog.desk.posts.fields.ImageInput"
+OWNERS = Owners(policy.select_author_id, services.get_or_create_own_author_id)
 RESOURCES = {
     "posts": views.PostCollection,
     "posts/<str:post_id>": views.PostResource,
@@ -37,10 +39,10 @@ RESOURCES = {
 
 API = App(
     types=[
-        Type(projections.POST, selectors.select_post_by_id, POST_EVENTS),
+        Type(projections.POST, selectors.select_post_by_id, POST_EVENTS, projections.rows.filter_previewed_posts),
         Type(projections.COMMENT, selectors.select_comment_by_id, COMMENT_EVENTS),
-        Type(projections.AUTHOR, selectors.select_author_by_id, AUTHOR_EVENTS),
-        Type(projections.IMAGE, selectors.select_image_by_id, IMAGE_EVENTS),
+        Type(projections.AUTHOR, selectors.select_author_by_id, AUTHOR_EVENTS, owners=OWNERS),
+        Type(projections.IMAGE, selectors.select_image_by_id, IMAGE_EVENTS, selectors.select_kept_images, IMAGE_INPUT),
         Type(projections.PREVIEW_LINK, selectors.previews.select_link_by_id),
     ],
     projections=projections.PROJECTIONS,

@@ -17,6 +17,7 @@ from contentapi.core.identity import Actor, Scope
 from contentapi.core.policy import ADMINS, EVERYTHING, NEVER, NOBODY, NOTHING, Reach, build_events_in_reach, get_reach
 from contentapi.db.arrays import ContainsValue, IsInArray
 from contentapi.db.literals import TextLiteral
+from contentapi.events.declarations import list_uses
 
 PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
 
@@ -276,11 +277,14 @@ def editable_images(actor: Actor) -> Q:
 
 
 def visible_images(actor: Actor) -> Q:
-    """Match all images for actors with `posts:write` or `images:write`, and those of visible posts for others."""
+    """Match all images for actors with `posts:write` or `images:write`. Others see those of visible posts, and of
+    visible rows of own types.
+    """
     if visible_image_events(actor) == EVERYTHING:
         return EVERYTHING
     posts = apps.get_model("blog", "Post")._base_manager.filter(visible_posts(actor))  # noqa: SLF001 - a public name
-    return Q(Exists(posts.filter(build_use_condition(OuterRef("pk")))))
+    rows = [use.select(OuterRef("pk")).filter(use.visible(actor)) for use in list_uses("Image")]
+    return reduce(or_, (Q(Exists(each)) for each in (posts.filter(build_use_condition(OuterRef("pk"))), *rows)))
 
 
 def build_use_condition(pk: Any) -> Q:

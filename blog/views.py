@@ -6,13 +6,14 @@ from typing import Annotated, Any, Literal, cast
 from msgspec import UNSET, Meta, UnsetType, defstruct
 
 from blog import projections, selectors, services
-from blog.models import CONTENT_FIELDS, Kind, PostStatus, PreviewMode
+from blog.models import CONTENT_FIELDS, POST_OWN, Kind, PostStatus, PreviewMode
 from blog.selectors import PostCriteria
 from contentapi.conf import conf
 from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.http.uploads import SentFile
-from contentapi.rest import Body, Resource, ResourceRequest
+from contentapi.rest import Body, ExpectedVersionBody, Resource, ResourceRequest
 from contentapi.rest.representations import VERSION, Representation
+from contentapi.types.own_bodies import list_body_fields
 
 # The fields of the representations are in schema/resources/.
 POST = Representation(projections.POST, version=VERSION)
@@ -24,14 +25,15 @@ PREVIEW_LINK = Representation(projections.PREVIEW_LINK, noun="preview link")
 PREVIEW = Representation(projections.PREVIEW)
 REPRESENTATIONS = [POST, AUTHOR, COMMENT, IMAGE, WORKING_COPY, PREVIEW_LINK, PREVIEW]
 
+OWN_FILTERS = [field.name for field in POST_OWN.filters.values()]  # query parameters
 Moment = Annotated[datetime, Meta(tz=True)]
 WholeNumber = Annotated[float, Meta(multiple_of=1)]  # also 300.0, which JSON Schema calls an integer
 Point = Annotated[dict[Literal["x", "y"], float], Meta(min_length=2)]
 
 
 def define_content_body(name: str, *others: tuple[str, Any, Any], is_new: bool = False) -> type[Body]:
-    """Return a body with the fields of a post's content, and others. A new post must have a title and a text."""
-    content: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    """Return a body with the content and the own fields of a post, and others. A new post has a title and a text."""
+    content: list[tuple[str, Any] | tuple[str, Any, Any]] = list_body_fields(POST_OWN)
     for field in CONTENT_FIELDS:
         kind: Any = list[str] if field.kind == Kind.WORDS else str
         if is_new and (field.is_required or field.kind == Kind.MARKDOWN):
@@ -49,10 +51,6 @@ BASE_VERSION, EXPECTED_VERSION = ("base_version", str | None, None), ("expected_
 NewPost = define_content_body("NewPost", *AUTHORS, STATUS, PUBLISH_AT, is_new=True)
 PostChanges = define_content_body("PostChanges", *AUTHORS, STATUS, PUBLISH_AT, EXPECTED_VERSION)
 WorkingCopyChanges = define_content_body("WorkingCopyChanges", PUBLISH_AT, BASE_VERSION, EXPECTED_VERSION)
-
-
-class ExpectedVersionBody(Body):
-    expected_version: str | None = None
 
 
 class NewPreviewLink(Body):
@@ -82,7 +80,7 @@ def read_image(request: ResourceRequest) -> SentFile:
 
 class PostCollection(Resource, shows=POST):
     def get(self, request: ResourceRequest) -> Response:
-        page = request.page("status", "tag", "author", "search")
+        page = request.page("status", "tag", "author", "search", *OWN_FILTERS)
         posts = selectors.select_posts(request.actor, PostCriteria.parse(**page.filters), page.after)
         return request.shown.page(posts, page, request.actor)
 
@@ -207,7 +205,10 @@ class AuthorResource(Resource, shows=AUTHOR):
 
 class AuthorPostCollection(Resource, shows=POST):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
-        page, author = request.page("status", "tag", "search"), selectors.select_author_by_id(request.actor, author_id)
+        page, author = (
+            request.page("status", "tag", "search", *OWN_FILTERS),
+            selectors.select_author_by_id(request.actor, author_id),
+        )
         posts = selectors.select_posts(request.actor, PostCriteria.parse(author=author_id, **page.filters), page.after)
         return request.shown.page(posts, page, request.actor, within=author)
 

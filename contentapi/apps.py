@@ -12,9 +12,11 @@ class ContentApiConfig(AppConfig):
         from contentapi.conf.checks import START_TAG
         from contentapi.desk.webhooks import admin  # noqa: F401
         from contentapi.health import deployment  # noqa: F401
+        from contentapi.types.differences import check_own_types
 
         register(check_trusted_documents, START_TAG)
         register(check_sidebar, START_TAG)
+        register(check_own_types, START_TAG)
 
 
 def check_sidebar(**_: Any) -> list[Error]:

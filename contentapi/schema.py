@@ -13,7 +13,11 @@ from contentapi.graphql.scalars import DATE_TIME
 from contentapi.graphql.sorting import SORT_DIRECTION
 from contentapi.projection import PAGE_INFO, NodeType
 from contentapi.rest.fragments import RepresentationFragments
+from contentapi.types.differences import require_equal_models
+from contentapi.types.events_sdl import write_event_type
+from contentapi.types.own_fields import extend_sdl, list_added_fields
 
+require_equal_models()
 APPS = load_apps()
 TYPES = [each for app in APPS for each in app.types]
 NODE = NodeType({each.projection: each.node for each in TYPES if each.node})
@@ -23,8 +27,13 @@ PROJECTIONS = [PAGE_INFO, NODE, *EVENT_TYPES.projections, *(each for app in APPS
 
 @cache
 def load_sdl() -> str:
-    """Return the SDL of the files in schema/. Its subfolders contain fragments and the released SDL."""
-    return "\n".join(path.read_text() for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
+    """Return the SDL of the files in schema/, of the events of own types, and of what own fields add.
+
+    The subfolders of schema/ contain fragments and the released SDL. Raises `SdlError`.
+    """
+    files = "\n".join(path.read_text() for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
+    own_types = [own for app in APPS for own in app.own_types]
+    return "\n".join([files, *(write_event_type(own, files) for own in own_types), *extend_sdl()])
 
 
 def build_schema() -> GraphQLSchema:
@@ -36,7 +45,7 @@ def build_schema() -> GraphQLSchema:
         *(each for app in APPS for each in app.bindables),
         build_node_resolvers(NODE),
         ProjectionBindable(PROJECTIONS),
-        RepresentationFragments(settings.SCHEMA_DIR / "resources", representations),
+        RepresentationFragments(settings.SCHEMA_DIR / "resources", representations, list_added_fields()),
         convert_names_case=True,
     )
 

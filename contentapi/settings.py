@@ -22,6 +22,13 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / (ENVIRONMENT.contentapi_var or "var")
 SCHEMA_DIR = BASE_DIR / "schema"
 
+# The types to which own types can have relations: their models, and who may read each object of them.
+RELATED_TYPES = {
+    "Author": {"model": "blog.Author", "read": "public"},
+    "Image": {"model": "blog.Image", "read": "public"},
+    "Post": {"model": "blog.Post", "read": "staff"},
+}
+
 # --- Core ----------------------------------------------------------------------------------------------
 EMBEDDED = not ENVIRONMENT.database_url
 SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.wsgi and contentapi.server

@@ -1,6 +1,8 @@
 from django.apps import AppConfig, apps
 from django.contrib.admin import apps as admin
 
+from contentapi.core.identity import OWN_TYPES
+
 
 class UsersConfig(AppConfig):
     name = "users"
@@ -16,3 +18,11 @@ class AdminConfig(admin.AdminConfig):
 
     default = False
     default_site = "users.desk.site.DeskSite"
+
+    def ready(self) -> None:
+        """Register the admins of the apps, and then those of own types, which look at them."""
+        super().ready()
+        if OWN_TYPES:
+            from contentapi.types.desk import register_admins
+
+            register_admins()

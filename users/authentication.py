@@ -98,7 +98,7 @@ class ApiKeyRow(msgspec.Struct):
     id: int
     digest: str
     last_used_at: datetime | None
-    scopes: frozenset[Scope]
+    scopes: list[str]  # also those of an own type that the project no longer has
     user_id: int
     role: Role
 
@@ -129,7 +129,8 @@ def is_key_of(key: str, row: ApiKeyRow) -> bool:
 
 def build_key_actor(key: str, row: ApiKeyRow) -> Actor:
     credential_id = f"key:{key.rpartition('_')[0]}"
-    return Actor(row.user_id, row.role, row.scopes, credential="api-key", credential_id=credential_id)
+    scopes = frozenset([SCOPES[scope] for scope in row.scopes if scope in SCOPES])
+    return Actor(row.user_id, row.role, scopes, credential="api-key", credential_id=credential_id)
 
 
 def authenticate_again(credentials: Collection[Mapping[str, str]]) -> list[Actor | None]:
@@ -162,7 +163,7 @@ def read_usable_keys(prefixes: Collection[str]) -> dict[str, ApiKeyRow]:
     found = ApiKey.objects.all().usable(timezone.now()).filter(prefix__in=prefixes)
     columns = ("prefix", "id", "digest", "last_used_at", "scopes", "user_id", "user__role")
     return {
-        prefix: ApiKeyRow(pk, f"\\x{bytes(digest).hex()}", used, frozenset(map(Scope, scopes)), user, Role(role))
+        prefix: ApiKeyRow(pk, f"\\x{bytes(digest).hex()}", used, scopes, user, Role(role))
         for prefix, pk, digest, used, scopes, user, role in found.values_list(*columns)
     }
 

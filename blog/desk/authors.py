@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 
 from blog import policy, selectors, services
 from blog.desk import queries
-from blog.models import Author
+from blog.models import AUTHOR_OWN, Author
 from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
@@ -17,9 +17,11 @@ from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
 from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.forms import ServiceForm
+from contentapi.types.own_form import OwnFieldsField, keep_changes
 
 ACCOUNT = "account-"  # before the id of a user, in the value of a field for an author
 FIELDS = ("author", "coauthor_ids")
+OWN = ["own"] if AUTHOR_OWN.fields else []
 
 
 def offer_accounts(field: Any) -> Any:
@@ -71,13 +73,24 @@ def find_author_id(request: HttpRequest, value: str) -> str:
     return str(author.pk)
 
 
+class AuthorForm(ServiceForm):
+    """The form of an author, with the own fields of the SDL."""
+
+    if OWN:
+        own = OwnFieldsField(AUTHOR_OWN)
+
+    def clean_own(self) -> dict[str, Any]:
+        return keep_changes(AUTHOR_OWN, self.initial.get("own"), self.cleaned_data["own"])
+
+
 @admin.register(Author)
 class AuthorAdmin(PolicyAdmin):
     list_display = ["name", "email", "user"]
     list_select_related = ["user"]
     search_fields = ["name__folded", "email__folded"]
     ordering = ["name"]
-    fields = ["name", "bio", "avatar_url", "email", "user"]
+    form = AuthorForm
+    fields = ["name", "bio", "avatar_url", "email", "user", *OWN]
     formfield_overrides: ClassVar = {**PolicyAdmin.formfield_overrides, models.URLField: {"assume_scheme": "https"}}
     autocomplete_fields: ClassVar = ["user"]
     pages: ClassVar = [Page("choose/", "choose", suggest_writers)]

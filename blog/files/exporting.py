@@ -14,7 +14,7 @@ from blog.files.authors import get_author_names
 from blog.files.states import is_flag, is_hiding
 from blog.files.syntax import Table, decode_value, dump_front_matter
 from blog.files.words import read_if_valid, read_names, read_words
-from blog.models import CONTENT, CONTENT_FIELDS, Author, Kind, Post, PostStatus, build_old_slugs
+from blog.models import CONTENT, CONTENT_FIELDS, POST_OWN, Author, Kind, Post, PostStatus, build_old_slugs
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ArrayPosition, IsInArray
 
@@ -60,6 +60,7 @@ def get_other_front_matter(post: Post) -> Table:
         return {}
     stored = decode_value(source.front_matter)
     other = front_matter.collect_other_keys(stored)  # there were fewer fields, perhaps, when the file was imported
+    other |= {name: stored[name] for name in POST_OWN.names if name in stored and name not in post.own}
     authors = get_author_names(post)
     return other if list(authors) == source.authors else replace_authors(other, authors)
 
@@ -77,6 +78,7 @@ def serialize_post(post: front_matter.MarkdownPost) -> bytes:
         "updated": post.updated,
         "authors": post.authors,
         **{name: content[name] for name, kind, *_ in CONTENT_FIELDS if kind == Kind.WORDS},
+        **{name: content.get("own", {}).get(name) for name in POST_OWN.names},
         "draft": post.status == PostStatus.DRAFT,
         "status": post.status and post.status.value,
         "publishAt": post.publish_at,

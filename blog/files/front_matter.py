@@ -18,13 +18,17 @@ from blog.files.addresses import read_canonical_url, read_file_slug, read_slug
 from blog.files.dates import InvalidDate, find_date_in_address, parse_date, split_file_name
 from blog.files.states import is_flag, read_state
 from blog.files.syntax import InvalidFile, Table, decode_value, refuse_errors
-from blog.files.words import choose_title, read_authors, read_line, read_tags, read_words
-from blog.models import CONTENT, CONTENT_FIELDS, COVER, SUMMARIES, Kind, PostStatus
+from blog.files.words import choose_title, is_line, read_authors, read_line, read_tags, read_words
+from blog.models import CONTENT_FIELDS, COVER, POST_OWN, SUMMARIES, Kind, PostStatus
+from contentapi.core.errors import Malformed
+from contentapi.types.fields import Kind as OwnKind
+from contentapi.types.fields import OwnField
+from contentapi.types.values import convert_value
 
 # The keys that serialize_post writes. All other keys of a file are kept in `MarkdownPost.other`.
 KEYS = {"canonical_url": "canonical"}  # of the fields of the content that have another name in files
 OWN_KEYS = {
-    *(KEYS.get(name, name) for name in CONTENT if name not in COVER),
+    *(KEYS.get(field.name, field.name) for field in CONTENT_FIELDS if field.name not in COVER),
     "date",
     "updated",
     "authors",
@@ -33,6 +37,8 @@ OWN_KEYS = {
     "publishAt",
     "publishedAt",
 } - {"body"}
+POST_OWN.refuse_names([*OWN_KEYS, *keys.FOREIGN_KEYS], "like a key of front matter")
+OWN_KEYS |= {*POST_OWN.names}
 EXCERPT, DESCRIPTION = (next(field for field in CONTENT_FIELDS if field.name == name) for name in SUMMARIES)
 SPELLINGS = {key.lower(): key for key in OWN_KEYS}
 FOREIGN_SPELLINGS = {keys.fold_key(key): key for key in keys.FOREIGN_KEYS}
@@ -159,7 +165,7 @@ def is_foreign(key: str, value: Any) -> bool:
 
 def read_content(meta: Table, body: str) -> Table:
     """Return the body, and the other fields of the content: the front matter has them under their own names."""
-    content: Table = dict.fromkeys(COVER)  # a file names its path: `blog.files.images`
+    content: Table = dict.fromkeys(COVER) | read_own_fields(meta)  # a file names its path: `blog.files.images`
     for name, kind, *_ in CONTENT_FIELDS:
         if kind == Kind.MARKDOWN:
             content[name] = body
@@ -168,6 +174,28 @@ def read_content(meta: Table, body: str) -> Table:
         elif name not in COVER:
             content[name] = read_words(meta.get(name), name) if kind == Kind.WORDS else read_line(meta.get(name), name)
     return content
+
+
+def read_own_fields(meta: Table) -> Table:
+    values = {field.name: read_own_field(field, meta.get(field.name)) for field in POST_OWN.fields.values()}
+    return {"own": values} if values else {}
+
+
+def read_own_field(field: OwnField, value: Any) -> Any:
+    """Return the value of an own field; None for none. Raises `InvalidFile`."""
+    if isinstance(value, list):
+        value = [read_own_item(field, item) for item in value]
+    try:
+        return None if value is None else convert_value(field, read_own_item(field, value))
+    except Malformed as error:
+        raise InvalidFile(error.message) from None
+
+
+def read_own_item(field: OwnField, value: Any) -> Any:
+    """Return a value as the API takes it: TOML and YAML have times, and YAML makes numbers of texts."""
+    if field.kind == OwnKind.TIME and is_line(value):
+        return parse_date(value, field.name)
+    return read_line(value, field.name) if field.kind == OwnKind.TEXT and is_line(value) else value
 
 
 def read_excerpt(meta: Table) -> str | None:

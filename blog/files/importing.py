@@ -23,7 +23,7 @@ from blog.files.front_matter import MarkdownPost
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import MarkdownFile, ReadFile, read_files, read_markdown
 from blog.files.syntax import InvalidFile, encode_values
-from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
+from blog.models import MAX_TAGS, POST_OWN, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
 from blog.models.audit import Audit
 from blog.services import slugs
 from contentapi.core.errors import ApiError, Invalid
@@ -252,7 +252,8 @@ def choose_slug(post: Post, parsed: MarkdownPost) -> str | None:
 
 def apply_content(post: Post, parsed: MarkdownPost) -> None:
     try:
-        values = services.validate_post(parsed.content, body_before=post.body)
+        own = POST_OWN.apply(post.own, parsed.content.get("own", {}))
+        values = services.validate_post(parsed.content | {"own": own}, body_before=post.body)
     except Invalid as error:
         note = " Categories are tags too." if len(parsed.content["tags"]) > MAX_TAGS else ""
         raise InvalidFile(f"{error.message}{note}") from None

@@ -7,7 +7,7 @@ from blog.history import versions
 from blog.history.differences import DifferenceLine, compare_texts
 from blog.history.merging import MergedText, merge_lists, merge_texts, merge_values
 from blog.history.versions import Change, FieldChange, Version
-from blog.models import CONTENT, CONTENT_FIELDS, Kind, WorkingCopy
+from blog.models import CONTENT, CONTENT_FIELDS, POST_OWN, Kind, WorkingCopy
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 
@@ -55,7 +55,8 @@ def compare_with_copy(conflict: EditConflict, copy: WorkingCopy) -> EditConflict
     """Return the conflict of the same text with the working copy, which somebody else has saved."""
     base, values = (conflict.opened or conflict.present).values, {**conflict.present.values, **copy.content}
     saver = versions.name_saver(copy)
-    changed = [name for name in CONTENT if values[name] != base[name]]
+    changed = [name for name in CONTENT if values[name] != base[name] and name != "own"]
+    changed += POST_OWN.list_changes(base["own"], values["own"])
     made = Change(copy.updated_at, saver, "")
     present = Version(copy.version, values, made, is_present=True, changed_fields=changed)
     difference = compare_texts(base["body"], values["body"])
@@ -79,4 +80,11 @@ def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: s
             values[name] = merge_values(*versions_of_field)
             if len(set(versions_of_field)) == 3:
                 disputed.append(label)
+    own = [base["own"], base["own"] | mine.get("own", {}), theirs["own"]]
+    values["own"] = {}
+    for name in POST_OWN.names:
+        three = [each.get(name) for each in own]
+        values["own"][name] = merge_values(*three)
+        if all(three.count(each) == 1 for each in three):
+            disputed.append(name)
     return MergedPost(values, body, disputed)

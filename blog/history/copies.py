@@ -15,7 +15,7 @@ from django.db.models.functions import Length
 from blog import services
 from blog.history import versions
 from blog.history.versions import COLUMNS, EVENT_COLUMNS, PAGE, Comparison, VersionPage
-from blog.models import CONTENT, CopyVersion, Post, PostStatus, WorkingCopy
+from blog.models import CONTENT, POST_OWN, CopyVersion, Post, PostStatus, WorkingCopy
 from contentapi.core.entity_tags import require_version
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
@@ -119,4 +119,4 @@ def list_restorable(pk: int, values: Mapping[str, Any]) -> dict[str, Any]:
         content["cover_id"] = None
     if content["slug"] is None or services.list_taken_slugs([content["slug"]], pk):
         del content["slug"]
-    return content | {"body_before": content["body"]}
+    return content | {"own": POST_OWN.clear_missing(content["own"]), "body_before": content["body"]}

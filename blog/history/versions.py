@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from blog import policy, selectors
 from blog.history.differences import DifferenceLine, compare_texts
-from blog.models import DATABASE, VERSIONED, Author, Post, PostStatus, PostVersion, WorkingCopy
+from blog.models import DATABASE, POST_OWN, VERSIONED, Author, Post, PostStatus, PostVersion, WorkingCopy
 from contentapi.auth.people import name_person, name_users
 from contentapi.conf.timeouts import HISTORY_ENTRY, RESTORABLE_FOR
 from contentapi.core.errors import NotFound, require_found
@@ -26,10 +26,11 @@ from contentapi.core.policy import require_credential, require_permission
 
 LEAST_REMOVED = 20  # characters, of a save that is an entry of its own
 PAGE = 50  # versions, and deleted posts, of a page
-COMPARED = [name for name in VERSIONED if name not in ("body", "author", "coauthor_ids")]  # as values; see `Comparison`
+# As values; see `Comparison`
+COMPARED = [name for name in VERSIONED if name not in ("body", "author", "coauthor_ids", "own")]
 DELETED_AUTHOR = "a deleted author"
 EVENT_COLUMNS = ["pgh_label", "pgh_created_at", "pgh_context"]
-COLUMNS = [*COMPARED, "slug_is_chosen", "author_id", "coauthor_ids", "updated_at", "version"]
+COLUMNS = [*COMPARED, "own", "slug_is_chosen", "author_id", "coauthor_ids", "updated_at", "version"]
 COLUMNS += ["changed_at", "changed_by", "changed_with"]
 
 
@@ -132,7 +133,7 @@ def group_versions(page: VersionPage) -> list[Version]:
 def merge_versions(last: Version, earlier: Version) -> Version:
     """Return the last version of an entry, with the changes of an earlier one."""
     fields = None if earlier.changed_fields is None else {*earlier.changed_fields, *(last.changed_fields or ())}
-    changed = None if fields is None else [name for name in VERSIONED if name in fields]
+    changed = None if fields is None else [name for name in (*VERSIONED, *POST_OWN.names) if name in fields]
     return last._replace(changed_fields=changed, is_restored=earlier.is_restored)
 
 
@@ -193,8 +194,15 @@ def compare_rows(*rows: Mapping[str, Any]) -> Comparison:
         for name in COMPARED
         if before.values[name] != after.values[name]
     ]
+    fields += compare_own_fields(*rows)
     fields += compare_authors(*rows)
     return Comparison(before, after, fields, compare_texts(before.values["body"], after.values["body"]))
+
+
+def compare_own_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
+    """Yield the changes of own fields, by their names in the API."""
+    for name in POST_OWN.list_changes(before["own"], after["own"]):
+        yield FieldChange(name, before["own"].get(name), after["own"].get(name))
 
 
 def compare_authors(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
@@ -222,7 +230,8 @@ def list_changed_fields(row: Mapping[str, Any], older: Sequence[Mapping[str, Any
     if not older:
         return None
     columns = {"body": "body_digest", "author": "author_id"}
-    return [name for name in VERSIONED if row[columns.get(name, name)] != older[0][columns.get(name, name)]]
+    changed = [name for name in VERSIONED if row[columns.get(name, name)] != older[0][columns.get(name, name)]]
+    return [each for each in changed if each != "own"] + POST_OWN.list_changes(older[0]["own"], row["own"])
 
 
 def name_people(rows: Iterable[Mapping[str, Any]]) -> dict[int, str]:

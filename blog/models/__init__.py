@@ -1,6 +1,6 @@
 """Models of the blog, and the fields of a post's content."""
 
-from blog.models.authors import MAX_NAME, Author
+from blog.models.authors import AUTHOR_OWN, MAX_NAME, Author
 from blog.models.coauthors import MAX_COAUTHORS, Coauthorship
 from blog.models.comments import Comment, CommentQuerySet, CommentState
 from blog.models.history import CopyVersion, DeletedComment, DeletedPostSource, PostVersion
@@ -23,6 +23,7 @@ from blog.models.posts import (
     MAX_URL,
     NEVER_PUBLIC,
     OPTIONAL,
+    POST_OWN,
     RENDERED,
     RENDERED_TEXTS,
     RESTORED,

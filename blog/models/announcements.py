@@ -13,6 +13,7 @@ from contentapi.events.triggers import (
     Announcement,
     build_change_condition,
     build_changes,
+    build_member_changes,
     name_columns,
 )
 
@@ -46,7 +47,7 @@ def announce_posts(columns: Iterable[str], **also: Sequence[Forms]) -> list[pgtr
             condition="OLD.version <> NEW.version",
             type=f"'post.' || {POST_BECOMES}",
             was="OLD.status",
-            changes=build_changes(name_columns(*columns)),
+            changes=f"{build_changes(name_columns(*columns))} || {build_member_changes('own')}",
             actor_id="NEW.changed_by",
             is_public="'published' IN (OLD.status, NEW.status)",
             owner_ids="OLD.author_id || OLD.coauthor_ids || NEW.author_id || NEW.coauthor_ids",
@@ -120,7 +121,10 @@ def announce_comments() -> list[pgtrigger.Trigger]:
 def announce_authors(*updated: Forms) -> list[pgtrigger.Trigger]:
     """Return the triggers of authors. Everybody may see them, except their email."""
     shown = name_columns("name", "bio", "avatar_url")
-    is_public = build_change_condition(shown)
+    is_public, changes = (
+        build_change_condition([*shown, "own"]),
+        f"{build_changes(shown)} || {build_member_changes('own')}",
+    )
     common = {"kind": "author", "actor_id": ACTOR_OF_CONTEXT}
     return [
         Announcement(
@@ -131,10 +135,10 @@ def announce_authors(*updated: Forms) -> list[pgtrigger.Trigger]:
             pgtrigger.Update,
             **common,
             also=updated,
-            condition=build_change_condition([*shown, "email"]),
+            condition=build_change_condition([*shown, "own", "email"]),
             type="'author.updated'",
             subject_id="NEW.id",
-            changes=f"CASE WHEN {is_public} THEN {build_changes(shown)} ELSE ARRAY['email'] END",
+            changes=f"CASE WHEN {is_public} THEN {changes} ELSE ARRAY['email'] END",
             is_public=is_public,
             owner_ids="array_remove(ARRAY[NEW.user_id], NULL)",
         ),

@@ -12,8 +12,10 @@ from blog.models.announcements import announce_authors
 from contentapi.db.ids import SharedIdField
 from contentapi.db.placement import Forms
 from contentapi.events.triggers import build_change_condition
+from contentapi.types.own_fields import build_own_column, declare_own_fields
 
 MAX_NAME = 150
+AUTHOR_OWN = declare_own_fields("Author", schemas=["Author"])
 
 
 def note_search_change(column: str, condition: str) -> Forms:
@@ -48,6 +50,7 @@ class Author(models.Model):
     bio = models.TextField(blank=True)
     avatar_url = models.URLField(blank=True, max_length=2000)
     email = models.EmailField(blank=True, help_text="Shown to editors and to the author only.")
+    own = build_own_column()
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects: ClassVar[models.Manager[Author]] = AuthorQuerySet.as_manager()

@@ -26,6 +26,7 @@ from contentapi.core.text import convert_to_camel
 from contentapi.db.ids import SharedIdField
 from contentapi.db.literals import TextLiteral
 from contentapi.events.triggers import build_change_condition
+from contentapi.types.own_fields import COLUMN, build_own_column, declare_own_fields
 
 MAX_TITLE = 200
 MAX_BODY = 200_000
@@ -88,7 +89,16 @@ CONTENT_FIELDS = (
     ContentField("body", Kind.MARKDOWN, "text", MAX_BODY, "C"),
     ContentField("tags", Kind.WORDS, "tags", MAX_TAG, "B", most_words=MAX_TAGS, item="tag"),
 )
-CONTENT = [field.name for field in CONTENT_FIELDS]
+POST_OWN = declare_own_fields(
+    "Post",
+    inputs=["CreatePostInput", "UpdatePostInput", "SaveWorkingCopyInput"],
+    copies=["WorkingCopy"],
+    filter_input="PostFilter",
+    table="blog_post",
+    schemas=["Post", "WorkingCopy", "NewPost", "PostChanges", "WorkingCopyChanges"],
+    lists=["/posts", "/authors/{author_id}/posts"],
+)
+CONTENT = [*(field.name for field in CONTENT_FIELDS), COLUMN]
 ADDRESSES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.ADDRESS]
 SUMMARIES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.SUMMARY]
 COVER = [field.name for field in CONTENT_FIELDS if field.kind in (Kind.IMAGE, Kind.IMAGE_TEXT)]
@@ -198,6 +208,7 @@ class Post(models.Model):
     author = models.ForeignKey(Author, on_delete=models.PROTECT, related_name="posts", db_index=False)
     coauthor_ids = build_coauthor_ids()  # in their order; see `Coauthorship`
     tags = ArrayField(models.CharField(max_length=MAX_TAG), default=list, blank=True)
+    own = build_own_column()
     publish_at = models.DateTimeField(null=True, blank=True, help_text="When a scheduled post will be published.")
     published_at = models.DateTimeField(null=True, blank=True, help_text="When the post first became public.")
     publication_order = models.GeneratedField(
@@ -256,7 +267,7 @@ class Post(models.Model):
         triggers = [
             ATTRIBUTE_TO_DATABASE,
             *announce_posts(
-                ("author_id" if name == "author" else name for name in VERSIONED),
+                ("author_id" if name == "author" else name for name in VERSIONED if name != COLUMN),
                 created=[LIST_COAUTHORS],  # the worker finds new posts by their ids
                 updated=[KEEP_OLD_SLUG, LIST_COAUTHORS_AGAIN, NOTE_SEARCH_CHANGE],
                 deleted=[KEEP_SLUG_OF_DELETED, DELETE_ROWS, UNLIST_COAUTHORS],

@@ -89,7 +89,7 @@ def select_posts_with_image(_: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
     return select_listed_posts(actor).filter(policy.build_use_condition(OuterRef("pk")))
 
 
-def select_images_of_text(images: QuerySet[Image]) -> QuerySet[Image]:
+def select_images_of_text(images: QuerySet[Image], _: Actor) -> QuerySet[Image]:
     """Return the images of a text, as many as a text may name: one from before this limit may have more."""
     return annotate_place(images, ArrayItem(OuterRef("image_alts"), F("place"), output_field=TextField()))[:MAX_IMAGES]
 

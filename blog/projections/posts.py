@@ -2,10 +2,11 @@
 
 from django.contrib.auth import get_user_model
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Case, Expression, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models import Case, Expression, Func, JSONField, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, Now, NullIf
 
 from blog import models, policy
+from blog.models import AUTHOR_OWN, POST_OWN
 from blog.projections.images import annotate_place, select_images_of_text
 from blog.projections.rows import BYLINE, filter_previewed_posts, select_visible_posts_of
 from contentapi.conf import conf
@@ -25,6 +26,7 @@ from contentapi.projection import (
     ToMany,
     ToOne,
 )
+from contentapi.types.own_values import project_own_fields
 
 
 def select_oldest_visible_comments(comments: models.CommentQuerySet, _: Actor) -> QuerySet[models.Comment]:
@@ -86,6 +88,12 @@ def project_copied_field(field: models.ContentField) -> Computed:
     return Computed(lambda _: value)
 
 
+# The own fields of a working copy, and those of the post if the copy was saved before there was this column
+COPIED_OWN = Func(
+    "content", "post__own", template="COALESCE(%(expressions)s)", arg_joiner=" -> 'own', ", output_field=JSONField()
+)
+
+
 def build_user_name(column: str) -> Expression:
     """Return the name of the user whose id is in a column; empty if there is none, or the account was deleted."""
     names = get_user_model().objects.filter(pk=OuterRef(column)).values("name")
@@ -111,6 +119,7 @@ POST = Projection(
         "commentCount": Count("comments", policy.VISIBLE_COMMENTS),
         "workingCopy": ToOne("working_copy", lambda copies, actor: copies.filter(policy.visible_working_copies(actor))),
         "previewLinks": ToMany("preview_links", select_newest_valid_links),
+        **project_own_fields(POST_OWN),
     },
 )
 
@@ -119,6 +128,7 @@ WORKING_COPY = Projection(
     models.WorkingCopy,
     {
         **{field.api_name: project_copied_field(field) for field in models.CONTENT_FIELDS},
+        **project_own_fields(POST_OWN, COPIED_OWN),
         "updatedBy": Computed(lambda _: build_user_name("updated_by")),
     },
 )
@@ -144,6 +154,7 @@ AUTHOR = Projection(
         "email": Computed(build_visible_email),
         "posts": ToMany("posts", select_newest_posts_of_author),
         "postsConnection": Connection("posts", select_newest_posts_of_author, key=BYLINE),
+        **project_own_fields(AUTHOR_OWN),
     },
 )
 

@@ -118,10 +118,13 @@ class NewestMatches(Func):
         super().__init__(*newest, arg_joiner=self.arg_joiner.format(most))
 
 
-def find_posts(actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any, conditions: Q) -> QuerySet[Post]:
+def find_posts(
+    actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any, conditions: Q, own: tuple[Q, Q]
+) -> QuerySet[Post]:
     """Return the newest posts that match all terms and that the actor may see, up to MAX_MATCHES, with `relevance`.
 
-    The conditions are on authors and `created_at`. The copies in `PostSearch` select candidates, and the posts decide:
+    The conditions are on authors and `created_at`; `own` are those on own fields, of posts and of the rows of
+    `PostSearch`. The copies in `PostSearch` select candidates, and the posts decide:
 
         SELECT … FROM blog_post INNER JOIN blog_postsearch ON blog_post.id = blog_postsearch.post_id
         WHERE blog_post.status = 'published' AND blog_postsearch.post_id IN (candidates)
@@ -133,8 +136,8 @@ def find_posts(actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any,
     else:
         visible = policy.split_visible_posts(actor, status).condition
         visible &= Q(status=TextLiteral(status))
-    posts = Post.objects.filter(visible, conditions)
-    rows = PostSearch.objects.filter(visible, conditions)
+    posts = Post.objects.filter(visible, conditions, own[0])
+    rows = PostSearch.objects.filter(visible, conditions, own[1])
     if tag is not None:
         posts = posts.filter(tags__contains=[tag])
         rows = rows.filter(Matches(F("document"), TagQuery(tag)))

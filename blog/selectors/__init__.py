@@ -9,7 +9,15 @@ from blog.selectors.comments import (
     select_known_comments,
     select_moderated_comments,
 )
-from blog.selectors.images import list_posts_with_image, select_image_by_id, select_images, select_seen_posts
+from blog.selectors.images import (
+    is_required,
+    list_own_uses,
+    list_posts_with_image,
+    select_image_by_id,
+    select_images,
+    select_kept_images,
+    select_seen_posts,
+)
 from blog.selectors.posts import (
     PostCriteria,
     find_locked_scheduler,

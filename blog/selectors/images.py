@@ -11,6 +11,7 @@ from blog.selectors.posts import select_previewed_posts
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.policy import require_permission
+from contentapi.events.declarations import list_uses
 from contentapi.projection import NEWEST_FIRST, OLDEST_FIRST, Ordering, Rows, paginate, parametrised
 
 IMAGE_SORT_FIELDS = {"createdAt": OLDEST_FIRST, "size": Ordering("size")}
@@ -51,6 +52,11 @@ def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:
     return Image.objects.filter(build_visible_condition(actor), pk__in=ids, deleted_at=None)
 
 
+def select_kept_images(images: QuerySet[Image], _: Actor) -> QuerySet[Image]:
+    """Return those of the images that are not deleted: who may see what has an image may see the image."""
+    return images.filter(deleted_at=None)
+
+
 def list_posts_with_image(pk: int) -> list[int]:
     """Return the ids of the posts that use an image: in what is shown, in a text not rendered yet, or in a copy."""
     mention = rf"image:{pk}([^0-9]|$)"
@@ -59,6 +65,25 @@ def list_posts_with_image(pk: int) -> list[int]:
     copied = WorkingCopy.objects.annotate(body=KT("content__body"))
     copies = copied.filter(Q(body__regex=mention) | Q(content__cover_id=pk)).values_list("pk", flat=True)
     return sorted({*posts, *copies})
+
+
+def list_own_uses(actor: Actor, pk: int, most: int) -> list[str]:
+    """Return what rows of own types use an image: the names of the first ones that the actor may see, and how many
+    others: `“Soup”`, `2 other recipes`.
+    """
+    found = []
+    for use in list_uses("Image"):
+        rows = use.select(pk)
+        named = [f"“{row}”" for row in rows.filter(use.visible(actor)).order_by("pk")[:most]]
+        others = rows.count() - len(named)
+        noun = f"{'other ' if named else ''}{use.nouns[others != 1]}"
+        found += [*named, f"{others} {noun}"] if others else named
+    return found
+
+
+def is_required(pk: int) -> bool:
+    """Return whether a row of an own type cannot do without an image."""
+    return any(use.requiring(pk).exists() for use in list_uses("Image"))
 
 
 def select_seen_posts(actor: Actor, ids: Sequence[int]) -> QuerySet[Post]:

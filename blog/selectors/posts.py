@@ -9,7 +9,7 @@ from django.db.models import F, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from blog import policy
-from blog.models import MAX_TAG, Post, PostQuerySet, PostStatus, PostVersion, WorkingCopy
+from blog.models import MAX_TAG, POST_OWN, Post, PostQuerySet, PostStatus, PostVersion, WorkingCopy
 from blog.models.slugs import SLUG, OldSlug
 from blog.projections.rows import filter_previewed_posts, select_listed_posts, show_previewed_list, show_previewed_texts
 from blog.search.query import RELEVANCE, find_posts, parse_search
@@ -28,6 +28,7 @@ from contentapi.projection import (
     filter_by_union,
     parametrised,
 )
+from contentapi.types.own_filters import match_own_fields, parse_own_filters
 
 POST_ORDERS = {
     "createdAtDesc": NEWEST_FIRST,
@@ -44,7 +45,9 @@ LOOKUPS = {"author": "author", "created_from": "created_at__gte", "created_befor
 
 
 class PostCriteria(NamedTuple):
-    """Conditions on posts. None is no condition. `LOOKUPS` has those on a column; status, tag and search are others."""
+    """Conditions on posts. None is no condition. `LOOKUPS` has those on a column, `own` those on own fields; status,
+    tag and search are others.
+    """
 
     status: PostStatus | None = None
     tag: str | None = None
@@ -52,6 +55,7 @@ class PostCriteria(NamedTuple):
     created_from: datetime | None = None
     created_before: datetime | None = None
     search: list[str] | None = None
+    own: Mapping[str, str] = {}
 
     @classmethod
     def parse(cls, **values: Any) -> Self:
@@ -59,7 +63,8 @@ class PostCriteria(NamedTuple):
         for name, parse in PARSERS.items():
             if values.get(name) is not None:
                 values[name] = parse(values[name])
-        return cls(**values)
+        own = parse_own_filters(POST_OWN, values)
+        return cls(**values, own=own)
 
 
 def parse_status(status: str) -> PostStatus:
@@ -128,6 +133,7 @@ def select_posts(actor: Actor, criteria: PostCriteria, after: Position | None = 
     """Return the posts that meet the criteria, from after a position: newest first, or a search by relevance."""
     values = {**criteria._asdict(), "after": after}
     text = values.pop("search")
+    values |= values.pop("own")
     return select_visible_posts(actor, **values) if text is None else select_found_posts(actor, search=text, **values)
 
 
@@ -147,7 +153,7 @@ def select_visible_posts(
     after_pk: int | None = None,
     **criteria: Any,
 ) -> QuerySet[Post]:
-    conditions = build_post_conditions(criteria)
+    conditions = build_lookups(criteria) & match_own_fields(POST_OWN, criteria)
     if tag is not None:
         conditions &= Q(tags__contains=[tag])
     posts = select_listed_posts(actor, status=status, author=author).filter(conditions)
@@ -166,14 +172,15 @@ def select_found_posts(
     after_pk: int | None = None,
     **criteria: Any,
 ) -> QuerySet[Post]:
-    conditions = build_post_conditions(criteria) & build_author_condition(author)
-    found = find_posts(actor, search, status=status, tag=tag, conditions=conditions)
+    conditions = build_lookups(criteria) & build_author_condition(author)
+    own = match_own_fields(POST_OWN, criteria), match_own_fields(POST_OWN, criteria, F("post__own"))
+    found = find_posts(actor, search, status=status, tag=tag, conditions=conditions, own=own)
     posts = show_previewed_list(found, actor)
     return posts.filter(build_after_condition(RELEVANCE, after, after_pk)).order_by(*RELEVANCE.terms())
 
 
-def build_post_conditions(criteria: Mapping[str, Any]) -> Q:
-    return Q(**{LOOKUPS[name]: value for name, value in criteria.items() if value is not None})
+def build_lookups(criteria: Mapping[str, Any]) -> Q:
+    return Q(**{LOOKUPS[name]: value for name, value in criteria.items() if name in LOOKUPS and value is not None})
 
 
 def build_author_condition(author: Any) -> Q:

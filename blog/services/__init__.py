@@ -9,7 +9,13 @@ These are the functions that several modules call. Others are in their module, s
 
 from blog.images.formats import CONTENT_TYPES
 from blog.rendering import render_post
-from blog.services.authors import create_author, delete_author, edit_author, get_or_create_profile
+from blog.services.authors import (
+    create_author,
+    delete_author,
+    edit_author,
+    get_or_create_own_author_id,
+    get_or_create_profile,
+)
 from blog.services.edits import CopyAction, Edit, Saved, StateAction, save_edit
 from blog.services.image_deletion import delete_outdated_files, hide_deleted_images, purge_images
 from blog.services.image_figures import count_images

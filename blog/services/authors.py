@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import ProtectedError
 
 from blog import policy, selectors
-from blog.models import MAX_COAUTHORS, Author, Post
+from blog.models import AUTHOR_OWN, MAX_COAUTHORS, Author, Coauthorship, Post
 from blog.models.audit import Audit
-from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_row
+from contentapi.core.errors import Conflict, Invalid, Unauthenticated, refuse_required, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
@@ -90,14 +90,16 @@ def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
 
 
 def create_author(*, actor: Actor, author: Author) -> Author:
-    """Create an author. Raises `Invalid`."""
+    """Create an author, whose own fields are changes of none. Raises `Malformed` and `Invalid`."""
     require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
+    author.own = AUTHOR_OWN.apply({}, author.own)
     return save_author(actor, author)
 
 
 @transaction.atomic
 def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> Author:
-    """Change fields of an author: those of `PROFILE`, and, if the actor may write all authors, those of `IDENTITY`.
+    """Change fields of an author: those of `PROFILE`, own fields together as `own`, and, if the actor may write all
+    authors, those of `IDENTITY`.
 
     Raises `NotFound` and `Invalid`.
     """
@@ -111,6 +113,7 @@ def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> 
         require_permission(actor, may_manage, "change the user or email of an author")
     for name in (PROFILE | IDENTITY) & changes.keys():
         setattr(author, name, changes[name])
+    author.own = AUTHOR_OWN.apply(author.own, changes.get("own", {}))
     return save_author(actor, author)
 
 
@@ -139,7 +142,10 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
     except ProtectedError as error:
         if any(isinstance(each, Post) for each in error.protected_objects):
             raise Conflict(f"{author.name} has posts. Delete them first.") from None
-        raise Conflict(f"{author.name} is a co-author of posts. Change their co-authors first.") from None
+        if any(isinstance(each, Coauthorship) for each in error.protected_objects):
+            raise Conflict(f"{author.name} is a co-author of posts. Change their co-authors first.") from None
+        with refuse_required():
+            raise
     Audit.AUTHOR_DELETED.record(actor, "author", pk)
     return author_id
 

@@ -14,7 +14,7 @@ from blog.images.formats import Format
 from blog.models import Image, ImageStatus, Post
 from blog.models.audit import Audit
 from blog.models.images import MAX_ALT, MAX_CAPTION, MAX_CREDIT, MAX_FILE_NAME
-from blog.selectors import list_posts_with_image, select_seen_posts
+from blog.selectors import is_required, list_own_uses, list_posts_with_image, select_seen_posts
 from blog.services.image_room import name_upload, require_format, require_room, store_upload
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
@@ -187,26 +187,32 @@ def delete_image(
 ) -> str:
     """Delete an image, and return its id. It can be restored for some time.
 
-    Raises `NotFound`, and `Conflict` for another version and, without `force`, for an image that a post uses.
+    Raises `NotFound`, and `Conflict` for another version, for an image that a row of an own type requires, and without
+    `force` for one that is used.
     """
     image = get_image_for_update(actor, image_id, "delete this image")
     require_version("image", image.version, expected_version)
-    users = list_posts_with_image(image.pk)
-    if users and not force:
-        raise Conflict(describe_users(actor, users))
+    users, own = list_posts_with_image(image.pk), list_own_uses(actor, image.pk, NAMED_POSTS)
+    if is_required(image.pk):
+        raise Conflict(f"The image is required by {', '.join(own)}. Give them another image first.")
+    if (users or own) and not force:
+        raise Conflict(describe_users(actor, users, own))
     save_image(actor, image, deleted_at=timezone.now(), posts_outdated=True)
     Audit.IMAGE_DELETED.record(actor, "image", image.pk, posts=len(users))
     return str(image.pk)
 
 
-def describe_users(actor: Actor, ids: Sequence[int]) -> str:
-    """Return why an image cannot be deleted: the titles of posts that the actor may see, and how many others."""
+def describe_users(actor: Actor, ids: Sequence[int], own: Sequence[str]) -> str:
+    """Return why an image cannot be deleted: the titles of posts that the actor may see, and how many others.
+
+    `own` describes rows of own types.
+    """
     seen = select_seen_posts(actor, ids)[:NAMED_POSTS]
     named = [f"“{post.title}”" for post in seen]
     others = len(ids) - len(named)
     if others:
         named.append(f"{others} {'other ' if named else ''}{'post' if others == 1 else 'posts'}")
-    return f"The image is used by {', '.join(named)}. Remove it there, or delete it although it is used."
+    return f"The image is used by {', '.join([*named, *own])}. Remove it there, or delete it although it is used."
 
 
 @transaction.atomic

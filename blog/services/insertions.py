@@ -22,7 +22,7 @@ from contentapi.projection import PreparedInsert
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
-RARE = ("canonical_url", *SUMMARIES, *COVER, "publish_at", "published_at")
+RARE = ("canonical_url", *SUMMARIES, *COVER, "own", "publish_at", "published_at")
 UNUSED = ("slug_is_chosen", *RARE, *RENDERED)
 DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=UNUSED)
 OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)

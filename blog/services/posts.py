@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog import policy, selectors
-from blog.models import CONTENT, RENDERED_TEXTS, Post, PostStatus
+from blog.models import CONTENT, POST_OWN, RENDERED_TEXTS, Post, PostStatus
 from blog.models.audit import Audit
 from blog.services import authors, images, insertions, renderings, slugs
 from blog.services.validation import (
@@ -21,7 +21,7 @@ from blog.services.validation import (
     validate_transition,
 )
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import require_row
+from contentapi.core.errors import refuse_required, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes, silence
@@ -44,8 +44,8 @@ def create_post(
     publish_at: datetime | None = None,
     **content: Any,
 ) -> Post:
-    """Create a post with the fields `CONTENT_FIELDS`. None is the default: the actor's own author profile, no
-    co-authors, a draft.
+    """Create a post with the fields `CONTENT_FIELDS` and own fields. None is the default: the actor's own author
+    profile, no co-authors, a draft.
 
     Raises `Invalid`, and `Conflict` for the status archived.
     """
@@ -55,7 +55,8 @@ def create_post(
     if coauthor_ids:
         authors.require_author_permissions(actor, {"coauthor_ids": coauthor_ids})
     author = authors.resolve_author_id(actor, author_id)
-    values = validate_post(content)
+    content = POST_OWN.gather(content)
+    values = validate_post(content | {"own": POST_OWN.apply({}, content.get("own", {}))})
     images.require_cover(values["cover_id"])
     validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)
@@ -92,11 +93,13 @@ def edit_post(
 ) -> Post:
     """Change the content and the status of a post together.
 
-    `changes` may have fields of the content, status, publish_at and, from an editor, published_at, author_id and
-    coauthor_ids. The history, and no client, states slug_is_chosen beside a slug, and body_before: a text that may keep
-    its images. A change to the present value has no effect; if nothing changes, the version stays. Raises `NotFound`,
-    `Invalid`, and `Conflict` for another version, a slug that is taken, or a transition that is not in `TRANSITIONS`.
+    `changes` may have fields of the content, own fields, by name or together as `own`, status, publish_at and, from an
+    editor, published_at, author_id and coauthor_ids. The history, and no client, states slug_is_chosen beside a slug,
+    and body_before: a text that may keep its images. A change to the present value has no effect; if nothing changes,
+    the version stays. Raises `NotFound`, `Invalid`, and `Conflict` for another version, a slug that is taken, or a
+    transition that is not in `TRANSITIONS`.
     """
+    changes = POST_OWN.gather(changes)
     state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
     content = {name: value for name, value in changes.items() if name in CONTENT}
     post = get_post_for_update(actor, post_id, "change posts")
@@ -127,6 +130,8 @@ def edit_post(
 def merge_content(before: Post, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a post after these changes, perhaps with `slug_is_chosen`. Raises `Invalid`, `Conflict`."""
     content = {name: changes.get(name, getattr(before, name)) for name in CONTENT}
+    if "own" in changes:
+        content["own"] = POST_OWN.apply(before.own, changes["own"])
     values = validate_post(content, body_before=changes.get("body_before", before.body))
     images.require_cover(values["cover_id"], before.cover_id)
     return values | choose_slug(before, changes, values["title"])
@@ -156,7 +161,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
     pk = post.pk
-    with attribute_changes(actor), silence("comment"):
+    with attribute_changes(actor), silence("comment"), refuse_required():
         post.delete()
     states = {"from": str(post.status)}
     Audit.POST_DELETED.record(actor, "post", pk, **states)

@@ -49,11 +49,10 @@ def require_no_null(changes: Mapping[str, Any]) -> None:
 def validate_post(content: Mapping[str, Any], *, body_before: str = "") -> dict[str, Any]:
     """Return the content of a post as it is stored: lines and words without spaces at their ends. Raises `Invalid`.
 
-    A missing field is empty. `body_before` is the text that may keep the images that it has.
+    A missing field is empty, and `own` is as it is stored. `body_before` is the text that may keep its images.
     """
-    if not content.keys() <= NAMES:
-        raise TypeError(f"A post has no {', '.join(sorted(content.keys() - NAMES))}.")
-    values: dict[str, Any] = {}
+    require_known_names(content)
+    values: dict[str, Any] = {"own": content.get("own", {})}
     problems: dict[str, list[str]] = {}
     for field in CONTENT_FIELDS:
         value = content.get(field.name)
@@ -69,6 +68,11 @@ def validate_post(content: Mapping[str, Any], *, body_before: str = "") -> dict[
     if problems:
         raise Invalid(problems)
     return values
+
+
+def require_known_names(content: Mapping[str, Any]) -> None:
+    if not content.keys() <= NAMES:
+        raise TypeError(f"A post has no {', '.join(sorted(content.keys() - NAMES))}.")
 
 
 def normalize(field: ContentField, value: Any) -> Any:

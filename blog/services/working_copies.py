@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog import policy
-from blog.models import CONTENT, Post, PostStatus, PostVersion, WorkingCopy
+from blog.models import CONTENT, POST_OWN, Post, PostStatus, PostVersion, WorkingCopy
 from blog.models.audit import Audit
 from blog.selectors import find_locked_scheduler
 from blog.services import slugs
@@ -47,7 +47,7 @@ def save_working_copy(
     expected_version: ExpectedVersion = None,
     **changes: Any,
 ) -> WorkingCopy:
-    """Save changes of a post that are not public yet: fields of the content, and `publish_at`.
+    """Save changes of a post that are not public yet: fields of the content, own fields, and `publish_at`.
 
     Missing fields keep the value of the working copy; the first save starts with the values of the post. `base_version`
     is the version of the post that the changes contain: by default the present one, and then that of the save before.
@@ -61,6 +61,7 @@ def save_working_copy(
         may_see = policy.may_see_history_of(actor, owner_id)
         require_permission(actor, may_see, "see the working copy of this post")
     require_copy_version(stored, expected_version)
+    changes = POST_OWN.gather(changes)
     require_no_null(changes)
     copy = stored or WorkingCopy(post=post, base_version=post.version)
     before = read_text(copy, post)

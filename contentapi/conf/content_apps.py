@@ -1,8 +1,34 @@
-"""The apps of the project: the packages beside `contentapi` whose module `api` declares what they add."""
+"""The apps of the project: the packages beside `contentapi` whose module `api` declares what they add.
 
+What the start needs of own types is found without a parser: `contentapi.types` checks the whole declaration.
+"""
+
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+OWN_TYPE = re.compile(r"^type (\w+)[^{#\"]*@type\(([^)]*)\)", re.MULTILINE)
+ARGUMENT = re.compile(r'(\w+)\s*:\s*"?(\w+)')
+
+
+class OwnAccess(NamedTuple):
+    """Who may read and write the rows of an own type: `read: member, write: author`. `path` is that of the rows."""
+
+    path: str
+    read: str
+    write: str
 
 
 def find_content_apps(folder: Path) -> list[str]:
     """Return the names of the apps, in alphabetical order. Packages of others can have a module `api` too."""
     return sorted(path.parent.name for path in folder.glob("*/api.py") if b"\nAPI = App(" in path.read_bytes())
+
+
+def find_own_access(folder: Path) -> Iterator[OwnAccess]:
+    """Yield the access to each type with `@type` in the files of a folder."""
+    for path in sorted(folder.glob("*.graphql")):
+        for name, arguments in OWN_TYPE.findall(path.read_text("utf-8")):
+            given = dict(ARGUMENT.findall(arguments))
+            plural = re.sub(r"(?<!^)(?=[A-Z])", "-", given.get("plural", f"{name}s")).lower()
+            yield OwnAccess(plural, given.get("read", "public"), given.get("write", "editor"))

@@ -5,9 +5,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 from django.db.models import TextChoices
+
+from contentapi.conf.content_apps import find_own_access
 
 CredentialKind = Literal["none", "api-key", "jwt", "session", "link", "preview", "operator", "webhook"]
 Interface = Literal["", "GraphQL", "REST", "OAuth", "admin", "command line", "import", "demo", "worker"]
@@ -20,8 +23,24 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+OWN_TYPES = [*find_own_access(Path(__file__).resolve().parents[2] / "schema")]  # the settings import this module
+EDITORS = (Role.EDITOR, Role.ADMIN)
+READERS = {"public": (Role.AUTHOR, *EDITORS), "member": tuple(Role), "staff": EDITORS}  # `public`: of what is not
+WRITERS = {"author": (Role.AUTHOR, *EDITORS), "editor": EDITORS, "admin": (Role.ADMIN,)}
+
+
+def build_own_scopes() -> dict[str, tuple[str, str]]:
+    """Return the scopes of own types, by the names of the members."""
+    scopes = {}
+    for path, read, _ in OWN_TYPES:
+        name, noun = path.replace("-", "_").upper(), path.replace("-", " ")
+        scopes[f"{name}_READ"] = f"{path}:read", f"Read {noun}{' that are not public' if read == 'public' else ''}"
+        scopes[f"{name}_WRITE"] = f"{path}:write", f"Write, change and delete {noun}"
+    return scopes
+
+
 class Scope(TextChoices):
-    """The scopes, each with its meaning as the consent page shows it."""
+    """The scopes, each with its meaning as the consent page shows it. Own types add two each."""
 
     POSTS_READ = "posts:read", "Read posts that are not published"
     POSTS_WRITE = "posts:write", "Write, change and delete posts"
@@ -36,16 +55,24 @@ class Scope(TextChoices):
     ORDERS_WRITE = "orders:write", "Place, pay and cancel orders"
     USERS_READ = "users:read", "See user accounts, with names and email addresses"
     USERS_WRITE = "users:write", "Create and delete user accounts, yours among them"
+    vars().update(build_own_scopes())
+
+
+def list_own_scopes(role: Role) -> frozenset[Scope]:
+    """Return the scopes of own types that a role can use."""
+    reads = frozenset(Scope(f"{path}:read") for path, read, _ in OWN_TYPES if role in READERS[read])
+    return reads | {Scope(f"{path}:write") for path, _, write in OWN_TYPES if role in WRITERS[write]}
 
 
 ALL_SCOPES = frozenset(Scope)
 # The scopes that a role can use. The `policy` of each app decides whose objects each of them covers.
-SCOPES_OF_AUTHORS = ALL_SCOPES - {Scope.WEBHOOKS_MANAGE}
+SCOPES_OF_AUTHORS = ALL_SCOPES - {Scope.WEBHOOKS_MANAGE} - list_own_scopes(Role.ADMIN)
 ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
-    Role.READER: SCOPES_OF_AUTHORS
+    Role.READER: list_own_scopes(Role.READER)
+    | SCOPES_OF_AUTHORS
     - {Scope.POSTS_READ, Scope.POSTS_WRITE, Scope.POSTS_PUBLISH, Scope.COMMENTS_MODERATE, Scope.IMAGES_WRITE},
-    Role.AUTHOR: SCOPES_OF_AUTHORS,
-    Role.EDITOR: SCOPES_OF_AUTHORS,
+    Role.AUTHOR: SCOPES_OF_AUTHORS | list_own_scopes(Role.AUTHOR),
+    Role.EDITOR: SCOPES_OF_AUTHORS | list_own_scopes(Role.EDITOR),
     Role.ADMIN: ALL_SCOPES,
 }
 

@@ -15,7 +15,7 @@ from django.db.models import BooleanField, F, Q
 from django.db.models.expressions import RawSQL
 
 from contentapi.core.errors import Forbidden, Unauthenticated
-from contentapi.core.identity import Actor, Role, Scope
+from contentapi.core.identity import Actor, Role, Scope, list_own_scopes
 from contentapi.db.arrays import IsInArray
 from contentapi.db.distribution import get_backend
 
@@ -30,6 +30,7 @@ EDITORIAL_SCOPES = {
     Scope.COMMENTS_MODERATE,
     Scope.IMAGES_WRITE,
     Scope.AUTHORS_READ,
+    *list_own_scopes(Role.EDITOR),
 }
 EVERYTHING = Q()
 NOTHING = Q(pk__in=())

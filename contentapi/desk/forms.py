@@ -1,14 +1,18 @@
 """The form of an object that a service writes, and its fields."""
 
+import re
 from typing import Any, ClassVar
 
 from django import forms
+from django.contrib.postgres.forms import SimpleArrayField
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import convert_to_camel
+
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class RelatedChoiceField(forms.ModelChoiceField):
@@ -23,6 +27,35 @@ class Textarea(UnfoldAdminTextareaWidget):
     """A text that keeps an empty first line: the theme's template loses it, because HTML drops the first line end."""
 
     template_name = "django/forms/widgets/textarea.html"
+
+
+class TextField(forms.CharField):
+    """A text with the line ends that it is stored with. Browsers send CR LF for every line end."""
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        return text and text.replace("\r\n", "\n")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.to_python(initial) != self.to_python(data))
+
+
+class LinesField(SimpleArrayField):
+    """A list of texts, one on each line. Empty lines are ignored. A stored text with a line end is several lines."""
+
+    def to_python(self, value: Any) -> Any:
+        return super().to_python(split_lines(value) if isinstance(value, str) else value)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return split_lines("\n".join(initial or ())) != split_lines(data or "")
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines that are not empty, without spaces at their ends.
+
+    Only a line end of a form separates lines. `str.splitlines` also splits at characters that a tag may contain.
+    """
+    return [line.strip() for line in LINE_END.split(text) if line.strip()]
 
 
 class ServiceForm(forms.ModelForm):

@@ -13,19 +13,22 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ariadne import SchemaBindable
 from django.conf import settings
+from django.db.models import Q, QuerySet
 from django.urls import URLPattern, URLResolver
+from django.utils.module_loading import import_string
 
-from contentapi.core.identity import Role
+from contentapi.core.identity import Actor, Role
 from contentapi.core.policy import ADMINS
 from contentapi.events.sources import EventSource as EventSource
 from contentapi.events.sources import EventType, EventTypes
 from contentapi.http.uploads import Upload
 from contentapi.projection import Projection, RelayType
 from contentapi.projection.nodes import SelectById
+from contentapi.projection.related_rows import select_every_row
 from contentapi.rest import Resource
 from contentapi.rest.representations import Representation
 from contentapi.worker.jobs import Job
@@ -48,13 +51,42 @@ class Entry(NamedTuple):
     group: Group = Group.CONTENT
 
 
+class Owners(NamedTuple):
+    """The authors of users: the id of a user's object of the type, as a subquery, and made if there is none."""
+
+    select_id: Callable[[int], Any]
+    get_or_create_id: Callable[[Actor], int]
+
+
+class Use(NamedTuple):
+    """The rows of an own type that refer to objects of a type, its `target`. `select(pk)` returns those of one object.
+
+    `requiring(pk)` returns those that cannot do without it, `visible(actor)` the condition on what an actor may see.
+    """
+
+    target: str
+    nouns: tuple[str, str]  # of one row and of several ones
+    select: Callable[[Any], QuerySet[Any]]
+    requiring: Callable[[Any], QuerySet[Any]]
+    visible: Callable[[Actor], Q]
+
+
 @dataclass(frozen=True)
 class Type:
-    """A type of objects: the selector of `node(id:)`, if it is a Node, and what happens to its objects."""
+    """A type of objects: the selector of `node(id:)`, if it is a Node, and what happens to its objects.
+
+    `related(rows, actor)` returns those of the rows that a relation of an own type leads to. `key_input` is the path of
+    the widget for the id of one in a form. `owners` are those of the type by which own types name their author. `uses`
+    are those of an own type.
+    """
 
     projection: Projection
     node: SelectById | None = None
     events: EventSource | None = None
+    related: Callable[[QuerySet[Any], Actor], QuerySet[Any]] = select_every_row
+    key_input: str = ""
+    owners: Owners | None = None
+    uses: Sequence[Use] = ()
 
     def __post_init__(self) -> None:
         if self.events and not self.node:
@@ -80,13 +112,18 @@ class App:
     links: Sequence[str] = ()
     resources: Mapping[str, type[Resource]] = field(default_factory=dict)
     build_uploads: Callable[[], Sequence[Upload]] = tuple  # after the paths are known
+    own_types: Sequence[Any] = ()  # each an `OwnModel` of contentapi.types, whose parts `load_apps` adds
 
 
 @cache
 def load_apps() -> Sequence[App]:
     """Return what the apps declare. The kernel is the last: `node` looks for its objects last."""
     modules = [*(f"{name}.api" for name in settings.CONTENT_APPS), "contentapi.events.webhooks.api"]
-    return [import_module(name).API for name in modules]
+    found = [import_module(name).API for name in modules]
+    # The module imports this one, and no project without own types needs it.
+    return (
+        import_string("contentapi.types.runtime.add_own_types")(found) if any(app.own_types for app in found) else found
+    )
 
 
 @cache
@@ -94,6 +131,13 @@ def get_event_types() -> EventTypes:
     """Return the types of events of all apps."""
     types = [each for app in load_apps() for each in app.types]
     return EventTypes(EventType(each.projection, each.node, each.events) for each in types if each.node and each.events)
+
+
+@cache
+def list_uses(target: str) -> Sequence[Use]:
+    """Return the own types that refer to objects of a type."""
+    types = [each for app in load_apps() for each in app.types]
+    return [use for each in types for use in each.uses if use.target == target]
 
 
 def collect_resources() -> dict[str, type[Resource]]:

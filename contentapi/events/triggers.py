@@ -100,6 +100,15 @@ def build_changes(names: Mapping[str, str]) -> str:
     return f"array_remove(ARRAY[{', '.join(cases)}], NULL)"
 
 
+def build_member_changes(column: str) -> str:
+    """Return the array of the members of a JSON object that change."""
+    return (
+        f"CASE WHEN OLD.{column} IS DISTINCT FROM NEW.{column} THEN ARRAY("  # noqa: S608 - the name of a column
+        f"SELECT key FROM jsonb_each(OLD.{column} || NEW.{column}) "
+        f"WHERE OLD.{column} -> key IS DISTINCT FROM NEW.{column} -> key ORDER BY key) ELSE '{{}}' END"
+    )
+
+
 def build_change_condition(columns: Collection[str]) -> str:
     """Return the condition that one of these columns changes."""
     old, new = (", ".join(f"{row}.{column}" for column in columns) for row in ("OLD", "NEW"))

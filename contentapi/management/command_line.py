@@ -53,6 +53,8 @@ def execute(arguments: list[str]) -> None:
         from django.core.management import execute_from_command_line
         from django.db import OperationalError, ProgrammingError
         from psycopg.errors import UndefinedTable
+
+        from contentapi.types.fields import SdlError
     except ImportError as error:
         sys.exit(f"{error}. `make run` installs the dependencies into .venv; run .venv/bin/python manage.py.")
     try:
@@ -60,6 +62,8 @@ def execute(arguments: list[str]) -> None:
         gc.freeze()
         gc.enable()
         execute_from_command_line(arguments)
+    except SdlError as error:
+        sys.exit(str(error))
     except OperationalError as error:
         hint = "\nDATABASE_URL says where it is." if os.environ.get("DATABASE_URL") else ""
         sys.exit(f"The database does not answer: {str(error).strip()}{hint}")

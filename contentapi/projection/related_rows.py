@@ -87,14 +87,14 @@ class ToMany(ProjectedField):
 class Listed(ProjectedField):
     """The rows of another model whose keys an array column lists, in the order of the array.
 
-    `rows(queryset)` filters and annotates them. An empty array costs nothing more:
+    `rows(queryset, actor)` filters and annotates them. An empty array costs nothing more:
 
         CASE WHEN "coauthor_ids" = '{}' THEN '[]'::json ELSE array_to_json(ARRAY(SELECT row_to_json(r.*) FROM (
           SELECT U0."name" FROM "blog_author" U0 WHERE U0."id" = ANY("coauthor_ids")
           ORDER BY array_position("coauthor_ids", U0."id") ASC) AS r("name"))) END
     """
 
-    def __init__(self, column: str, rows: Callable[[QuerySet[Any]], QuerySet[Any]] = lambda rows: rows) -> None:
+    def __init__(self, column: str, rows: Callable[[QuerySet[Any], Actor], QuerySet[Any]] = select_every_row) -> None:
         self.column = column
         self.filter = rows
 
@@ -109,10 +109,11 @@ class Listed(ProjectedField):
         # An annotation: Django does not find the enclosing query in ORDER BY.
         place = ArrayPosition(OuterRef(self.column), F("pk"))
         rows = rows.annotate(place=place)
-        self.rows = self.filter(rows.order_by("place"))
+        self.rows = rows.order_by("place")
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
-        rows, keys = self.target.select(self.rows, selected.selection, compilation)
+        listed = self.filter(self.rows, compilation.actor)
+        rows, keys = self.target.select(listed, selected.selection, compilation)
         is_empty = When(IsEmptyArray(F(self.column)), then=RawExpression("'[]'::json", JSONField()))
         return Case(is_empty, default=JsonArray(rows, keys), output_field=JSONField())
 

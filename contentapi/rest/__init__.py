@@ -10,5 +10,5 @@ A method calls a selector or a service and returns a `Response`. `Resource` does
 methods, media types, API versions, bodies, conditions, idempotency keys and errors. Cookies are not credentials.
 """
 
-from contentapi.rest.request_bodies import Body, EmptyBody
+from contentapi.rest.request_bodies import Body, EmptyBody, ExpectedVersionBody
 from contentapi.rest.resource import Resource, ResourceRequest

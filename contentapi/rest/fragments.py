@@ -1,6 +1,8 @@
 """Bind the representations of resources to their GraphQL fragments in schema/resources/."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from graphql import (
     FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
+    NameNode,
     NoUnusedFragmentsRule,
     SelectionSetNode,
     Source,
@@ -28,19 +31,26 @@ from contentapi.projection import ProjectionError
 from contentapi.projection.selections import SelectedField
 from contentapi.rest.representations import Representation
 
+NOTHING: Mapping[str, Sequence[str]] = {}
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, ExecutableDefinitionsRule)]
 
 
 class RepresentationFragments(SchemaBindable):
-    """The representations, as an Ariadne bindable. Raises `ProjectionError`, with the file, if one does not match."""
+    """The representations, as an Ariadne bindable. Raises `ProjectionError`, with the file, if one does not match.
 
-    def __init__(self, directory: Path, representations: Sequence[Representation]) -> None:
+    `added` has the names of further fields of representations, by the names of their types.
+    """
+
+    def __init__(
+        self, directory: Path, representations: Sequence[Representation], added: Mapping[str, Sequence[str]] = NOTHING
+    ) -> None:
         self.directory = directory
+        self.load = partial(load_fragments, directory=directory, added=added)
         self.representations = {representation.name: representation for representation in representations}
 
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
         fragments: dict[str, FragmentDefinitionNode] = {}
-        for path, fragment in load_fragments(schema, self.directory).items():
+        for path, fragment in self.load(schema).items():
             name, kind = fragment.name.value, fragment.type_condition.name.value
             found = self.representations.get(name)
             if found is None or get_projection(schema.type_map[kind]) is not found.projection:
@@ -53,6 +63,14 @@ class RepresentationFragments(SchemaBindable):
             bind_representation(representation, schema, fragments)
 
 
+def add_fields(fragment: FragmentDefinitionNode, added: Mapping[str, Sequence[str]]) -> FragmentDefinitionNode:
+    """Return the fragment with the further fields of its type."""
+    names = added.get(fragment.type_condition.name.value, ())
+    nodes = tuple(FieldNode(name=NameNode(value=name)) for name in names)
+    selections = fragment.selection_set.selections
+    return replace(fragment, selection_set=SelectionSetNode(selections=(*selections, *nodes)))
+
+
 def bind_representation(
     found: Representation, schema: GraphQLSchema, fragments: Mapping[str, FragmentDefinitionNode]
 ) -> None:
@@ -62,8 +80,13 @@ def bind_representation(
     found.is_plain = found.represent is None and not has_optional(found.selection)
 
 
-def load_fragments(schema: GraphQLSchema, directory: Path) -> dict[Path, FragmentDefinitionNode]:
-    """Return the fragment of each file. Raises `ProjectionError` unless each file has one, and all are valid."""
+def load_fragments(
+    schema: GraphQLSchema, directory: Path, added: Mapping[str, Sequence[str]] = NOTHING
+) -> dict[Path, FragmentDefinitionNode]:
+    """Return the fragment of each file, with the `added` fields of its type.
+
+    Raises `ProjectionError` unless each file has one, and all are valid.
+    """
     found: dict[Path, FragmentDefinitionNode] = {}
     for path in sorted(directory.glob("*.graphql")):
         try:
@@ -73,7 +96,7 @@ def load_fragments(schema: GraphQLSchema, directory: Path) -> dict[Path, Fragmen
             raise ProjectionError(f"{path}: {error.message}") from None
         if len(definitions) != 1 or not isinstance(definitions[0], FragmentDefinitionNode) or "@" in text:
             raise ProjectionError(f"{path} must contain one fragment, without directives.")
-        found[path] = definitions[0]
+        found[path] = add_fields(definitions[0], added)
     problems = validate(schema, DocumentNode(definitions=tuple(found.values())), rules=RULES)
     if problems:
         source = problems[0].source

@@ -15,8 +15,10 @@ import yaml
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString, mark_safe
 
+from contentapi.core.identity import OWN_TYPES
 from contentapi.frontend import find_built_folder
 from contentapi.http.documents import build_document_view, build_page_headers, for_readers
 from contentapi.http.hosts import get_request_origin
@@ -27,7 +29,15 @@ ORIGINS = 16  # addresses whose plain pages are kept
 
 
 def load_openapi_document() -> dict[str, Any]:
-    """Read the document from its file. Raises `yaml.YAMLError`."""
+    """Return the document of the file, with what own fields and own types add to it. Raises `yaml.YAMLError`."""
+    document = read_openapi_file()
+    import_string("contentapi.types.own_bodies.describe_own_fields")(document)
+    if OWN_TYPES:
+        import_string("contentapi.types.openapi.add_own_types")(document)
+    return document
+
+
+def read_openapi_file() -> dict[str, Any]:
     text = (settings.SCHEMA_DIR / "openapi.yaml").read_text(encoding="utf-8")
     read: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     return read

@@ -33,6 +33,10 @@ class EmptyBody(Body):
     """An empty object, or no body."""
 
 
+class ExpectedVersionBody(Body):
+    expected_version: str | None = None
+
+
 B = TypeVar("B", bound=Body)
 
 

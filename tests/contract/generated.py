@@ -47,11 +47,18 @@ def render_events() -> str:
     """Return the type `<Type>Event` of each type with events: the fields of the interface, and the object."""
     set_up()
     from contentapi.events.declarations import load_apps
+    from contentapi.types.declared import load_own_types
 
+    own = {each.name for each in load_own_types()}  # whose events are in no file
     interface = re.search(
         r"^interface Event {\n(.*?)^}", (ROOT / "schema/events.graphql").read_text(), re.DOTALL | re.M
     )
-    names = [each.projection.name for app in load_apps() for each in app.types if each.events]
+    names = [
+        each.projection.name
+        for app in load_apps()
+        for each in app.types
+        if each.events and each.projection.name not in own
+    ]
     return "\n\n".join(render_event(name, interface[1] if interface else "") for name in names)
 
 

@@ -17,10 +17,14 @@ from graphql import (
     is_non_null_type,
 )
 
+from contentapi.core.identity import Role, list_own_scopes
 from contentapi.projection.selections import SelectedField
 from contentapi.rest import Body
-from contentapi.rest.openapi import load_openapi_document
+from contentapi.rest.openapi import read_openapi_file
 from contentapi.schema import APPS, EVENT_TYPES, SCHEMA
+from contentapi.types import resources
+from contentapi.types.declared import load_own_types
+from contentapi.types.own_fields import DECLARED, OwnFields
 from tests.content import TEXT_FIELDS
 from tests.contract.openapi_details import (
     EXAMPLE,
@@ -34,7 +38,10 @@ from tests.contract.openapi_details import (
 )
 
 WIDTH = 120
-REPRESENTATIONS = [each for app in APPS for each in app.representations]
+OWN_TYPES = {each.name for each in load_own_types()}  # which are in no file
+OWN_KINDS = tuple(f"{name.lower()}." for name in OWN_TYPES)
+OWN_SCOPES = {value for each in Role for value in list_own_scopes(each)}
+REPRESENTATIONS = [each for app in APPS for each in app.representations if each.projection.name not in OWN_TYPES]
 NAMES = {"PostImage": "Cover", "Author": "Profile"}  # of objects inside of a representation
 INLINE = {"Image", "PreviewAddress"}
 EXTENDED = {  # a representation with what only one response has: the members of a payload
@@ -75,15 +82,29 @@ def build_schemas() -> dict[str, Schema]:
         more = {key: field for key, field in kind.fields.items() if get_named_type(field.type).name != base}
         added = {key: describe_output(name, key, field, (), found) for key, field in more.items()}
         found[name] = build_object(name, kind.description, {**found[base]["properties"], **added})
-    bodies = {body.__name__: body for body in iterate_bodies() if body.__name__ not in HAND_WRITTEN}
+    described = [body for body in iterate_bodies() if body.__module__ != resources.__name__]  # not those of own types
+    bodies = {body.__name__: body for body in described if body.__name__ not in HAND_WRITTEN}
     found |= {name: describe_body(body, find_inputs(name)) for name, body in bodies.items()}
     found |= {name: describe_page(name.removesuffix("Page")) for name in iterate_pages()}
+    for own in DECLARED.values():
+        remove_own_fields(found, own)
     return {name: found[name] for name in sorted(found)}
+
+
+def remove_own_fields(found: dict[str, Schema], own: OwnFields) -> None:
+    """Remove the own fields of a type, which the server adds to the document."""
+    for field in own.fields.values():
+        found.pop(field.type_name, None)
+        for name in own.schemas:
+            del found[name]["properties"][field.name]
+            found[name]["required"] = [each for each in found[name].get("required", ()) if each != field.name]
+            if not found[name]["required"]:
+                del found[name]["required"]
 
 
 def iterate_pages() -> Iterator[str]:
     """Yield the names of the pages of lists, but for those by cursor alone."""
-    for item in load_openapi_document()["paths"].values():
+    for item in read_openapi_file()["paths"].values():
         content = item.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
         name = content.get("application/json", {}).get("schema", {}).get("$ref", "").rsplit("/", 1)[-1]
         if name.endswith("Page") and name not in HAND_WRITTEN:
@@ -205,7 +226,7 @@ def find_inputs(name: str) -> list[str]:
 
 def describe_enumeration(kind: type) -> Schema:
     """Describe an enumeration that msgspec does not know."""
-    return {"type": "string", "enum": [member.value for member in kind]}  # type: ignore[attr-defined]
+    return {"type": "string", "enum": [member.value for member in kind if member not in OWN_SCOPES]}  # type: ignore[attr-defined]
 
 
 def describe_input(of_sdl: Any, decoded: Schema, keywords: Schema) -> Schema:
@@ -234,7 +255,9 @@ def render_schemas() -> str:
 
 def render_types() -> str:
     """Return the types of events."""
-    return "\n".join(f"{' ' * 16}- {render_value(name)}" for name in EVENT_TYPES.meanings)
+    return "\n".join(
+        f"{' ' * 16}- {render_value(name)}" for name in EVENT_TYPES.meanings if not name.startswith(OWN_KINDS)
+    )
 
 
 def render_example() -> str:

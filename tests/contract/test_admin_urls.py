@@ -13,6 +13,7 @@ from django.urls import URLPattern, URLResolver, reverse
 from tests.contract.admin_browser import STAFF, browse, log_in
 from tests.contract.admin_requests import find_objects
 from tests.contract.admin_urls import PAGES, name_outcome
+from tests.contract.own_types import OWN_APPS
 from tests.contract.permissions import ANONYMOUS_CALLER, OTHERS, choose_cells
 from tests.contract.worlds import World, make_worlds, read_all_rows, roll_back
 
@@ -24,8 +25,9 @@ NO_ROW = {
 
 
 def list_names() -> set[str]:
-    """Return the names of the URLs of the admin site. Django's redirects have no name."""
-    return {pattern.name or "" for pattern in find_patterns(admin.site.get_urls())}
+    """Return the names of the URLs of the admin site, but for own types. Django's redirects have no name."""
+    names = {pattern.name or "" for pattern in find_patterns(admin.site.get_urls())}
+    return {name for name in names if not OWN_APPS or not name.startswith(OWN_APPS)}
 
 
 def build_urls(world: World) -> dict[str, str]:

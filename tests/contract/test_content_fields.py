@@ -11,10 +11,11 @@ from django.conf import settings
 from django.db.models import Model
 from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinitionNode, ObjectTypeDefinitionNode, parse
 
-from blog.models import CONTENT, CONTENT_FIELDS, COVER, OPTIONAL, RENDERED, VERSIONED, Post, PostSearch
+from blog.models import CONTENT_FIELDS, COVER, OPTIONAL, RENDERED, VERSIONED, Post, PostSearch
 from blog.selectors.posts import LOOKUPS, PostCriteria
 
 MODEL, SDL, SELECTORS = "blog/models/posts.py", "schema/blog.graphql", "blog/selectors/posts.py"
+CONTENT = [field.name for field in CONTENT_FIELDS]
 TYPES = ("Post", "CreatePostInput", "UpdatePostInput", "WorkingCopy", "SaveWorkingCopyInput")
 FRAGMENTS = ("schema/resources/post.graphql", "schema/resources/workingcopy.graphql")
 
@@ -40,7 +41,8 @@ def read_names(path: str) -> dict[str, list[str]]:
 # The columns of which a change is no version of a post
 UNVERSIONED = ["id", "slug_is_chosen", "publication_order", "updated_at", "version", "changed_at", "changed_by"]
 UNVERSIONED += ["changed_with", *RENDERED]
-CRITERIA = [name for name in PostCriteria._fields if name not in ("status", "tag", "search")]
+FILTERS = [name for name in PostCriteria._fields if name != "own"]
+CRITERIA = [name for name in FILTERS if name not in ("status", "tag", "search")]
 COPIED = ["status", "coauthor_ids", *(lookup.split("__")[0] for lookup in LOOKUPS.values())]
 # What must have names, with its file; its names; those that it must have
 LISTS = [
@@ -52,7 +54,7 @@ LISTS = [
     (f"Post in {MODEL}", list_columns(Post), CONTENT),
     *((f"{name} in {SDL}", read_names(SDL)[name], CONTENT) for name in TYPES),
     *((path, next(iter(read_names(path).values())), CONTENT) for path in FRAGMENTS),
-    (f"PostFilter in {SDL}", read_names(SDL)["PostFilter"], PostCriteria._fields),
+    (f"PostFilter in {SDL}", read_names(SDL)["PostFilter"], FILTERS),
     (f"LOOKUPS in {SELECTORS}", LOOKUPS, CRITERIA),
     ("PostSearch in blog/models/search.py", list_columns(PostSearch), COPIED),
 ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contentapi.rest.openapi import load_openapi_document
+from contentapi.rest.openapi import read_openapi_file
 from tests.contract import generated
 from tests.contract.openapi_schemas import build_schemas
 
@@ -12,7 +12,7 @@ def test_generated_parts_of_documents_are_current() -> None:
 
 
 def test_generated_schemas_are_those_of_the_document() -> None:
-    assert load_openapi_document()["components"]["schemas"].items() >= build_schemas().items()
+    assert read_openapi_file()["components"]["schemas"].items() >= build_schemas().items()
 
 
 def test_check_names_the_schemas_that_are_not_current(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,3 +221,12 @@ def test_credential_that_has_lost_its_rights_is_another_actor_or_none() -> None:
     assert after[3].scopes == {Scope.POSTS_READ}
     assert after[4:] == [None, None]
     assert all(then != now for then, now in zip(before, after, strict=False))
+
+
+@pytest.mark.django_db
+def test_key_with_the_scope_of_a_type_that_is_gone_has_its_other_scopes() -> None:
+    key = make_api_key(make_actor(Role.AUTHOR, scopes={Scope.POSTS_READ}))
+    ApiKey.objects.update(scopes=["posts:read", "gone:read"])
+
+    assert authenticate({"X-API-Key": key}).scopes == {Scope.POSTS_READ}
+    assert [actor and actor.scopes for actor in authenticate_again([{"X-API-Key": key}])] == [{Scope.POSTS_READ}]

@@ -22,6 +22,7 @@ from contentapi.desk.forms import ServiceForm
 from contentapi.desk.rendering import build_column, build_time_column
 
 PREVIEW = 960  # pixels of width
+NAMED = 20  # rows of own types that the page names
 NO_TEXT = mark_safe('<span class="alarm">No text</span>')
 FOCAL_POINT = ("focal_x", "focal_y")
 FRACTION = forms.NumberInput({"step": 0.01, "class": " ".join(INPUT_CLASSES)})
@@ -157,6 +158,7 @@ class ImageAdmin(PolicyAdmin):
             "may_replace": self.may_change(actor, row),
             "posts_with_image": posts,
             "other_posts": len(ids) - len(posts),
+            "own_uses": selectors.list_own_uses(actor, row.pk, NAMED),
             "tools": choice.describe_tools(),
         }
 

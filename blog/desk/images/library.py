@@ -1,8 +1,10 @@
 """The library: which images it lists, in which order, and what it shows of each."""
 
 import re
+from functools import reduce
+from operator import or_
 
-from django.db.models import Func, Q, QuerySet
+from django.db.models import Exists, Func, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.utils import timezone
 from django.utils.html import format_html
@@ -14,6 +16,7 @@ from contentapi.conf import conf
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
 from contentapi.desk.lists import ORDER, BoundedList, build_state_filter
+from contentapi.events.declarations import list_uses
 
 SHOW = "show"  # the parameter of the filter
 UNUSED, WITHOUT_TEXT, DELETED = "unused", "without-text", "deleted"
@@ -62,10 +65,11 @@ def select_library(actor: Actor) -> QuerySet[Image]:
 
 
 def filter_unused(images: QuerySet[Image]) -> QuerySet[Image]:
-    """Return those of the images that no post uses, and no changes that readers do not see."""
+    """Return those of the images that no post uses, no changes that readers do not see, and no row of an own type."""
     covers = Post.objects.exclude(cover_id=None).values("cover_id").distinct()
     shown = Post.objects.exclude(image_ids=None).values(image=Func("image_ids", function="unnest")).distinct()
-    return images.exclude(pk__in=list_mentioned()).exclude(pk__in=covers).exclude(pk__in=shown)
+    used = reduce(or_, (Q(Exists(use.select(OuterRef("pk")))) for use in list_uses("Image")), Q(pk__in=()))
+    return images.exclude(pk__in=list_mentioned()).exclude(pk__in=covers).exclude(pk__in=shown).exclude(used)
 
 
 def list_mentioned() -> set[int]:

@@ -19,7 +19,7 @@ from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, StatusFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts import conflict, history, links, reading, saving, states, trash, writing
-from blog.desk.posts.form import LINES, OPENED, WORDS, PostForm, read_action
+from blog.desk.posts.form import LINES, OPENED, OWN, WORDS, PostForm, read_action
 from blog.desk.posts.list import (
     PostList,
     choose_columns,
@@ -227,7 +227,7 @@ class PostAdmin(PolicyAdmin):
         if obj is not None:
             is_editable = obj.published_at is not None and policy.may_manage_publication(actor)
             times = ["published_at" if is_editable else "show_published_at", "show_created_at", "show_updated_at"]
-        panels = {None: [*LINES, "body", *authors, *WORDS, *times, *OPENED], reading.PANEL: OPTIONAL}
+        panels = {None: [*LINES, "body", *authors, *WORDS, *OWN, *times, *OPENED], reading.PANEL: OPTIONAL}
         if hasattr(obj, "source"):
             panels["Post source"] = ["show_source"]
         return [(title, {"fields": names}) for title, names in panels.items()]

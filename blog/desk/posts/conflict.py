@@ -7,23 +7,28 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from blog import selectors
-from blog.desk.posts.fields import split_lines
-from blog.desk.posts.form import OPENED, PostForm, list_versions, read_action
+from blog.desk.posts.form import OPENED, OWN, PostForm, list_versions, read_action
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
 from blog.desk.posts.states import list_copy_buttons, list_state_buttons
 from blog.desk.queries import name_authors
 from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.history.differences import compare_texts
-from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, WorkingCopy
+from blog.models import CONTENT_FIELDS, POST_OWN, Kind, Post, WorkingCopy
 from blog.services import CopyAction
 from blog.services.working_copies import find_visible_copy
 from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.desk.bases import PolicyAdmin
+from contentapi.desk.forms import split_lines
 
-MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
+MERGED = [
+    *(field.name for field in CONTENT_FIELDS if field.name != "body"),
+    *OWN,
+    "body",
+]  # the fields that a person can merge by hand
+CHOSEN = [name for name in MERGED if name not in ("own", "body")]
 BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged"}
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", *OPENED, *BUTTONS}
 
@@ -112,6 +117,7 @@ def render_conflict(
 
 def list_sent_content(request: HttpRequest) -> Iterator[tuple[str, str]]:
     """Yield the label and the value of each field of the content but the body, as the browser sent them."""
+    yield from ((field.name, request.POST.get(f"own_{name}", "")) for name, field in POST_OWN.fields.items())
     for name, kind, label, *_ in CONTENT_FIELDS:
         sent = request.POST.getlist(name)
         if kind == Kind.WORDS:
@@ -133,10 +139,15 @@ def list_fields(conflict: EditConflict, mine: Mapping[str, Any]) -> Iterator[tup
     """
     theirs = conflict.present.values
     opened = conflict.opened.values if conflict.opened else theirs
-    for name in (*MERGED[:-1], "status", "publish_at", "published_at"):
+    for name in (*CHOSEN, "status", "publish_at", "published_at"):
         my_value = mine.get(name, opened[name])
         if not opened[name] == theirs[name] == my_value:
             yield LABELS[name], *(describe_value(name, value) for value in (opened[name], theirs[name], my_value))
+    own = theirs["own"] | mine.get("own", {})
+    for field in POST_OWN.fields.values():
+        values = [each.get(field.name) for each in (opened["own"], theirs["own"], own)]
+        if any(value != values[0] for value in values):
+            yield field.name, *(describe_value(field.name, value) for value in values)
     for change in conflict.changes:
         if change.name == "author":
             yield LABELS["author"], change.old, change.new, change.old

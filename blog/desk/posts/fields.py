@@ -5,18 +5,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.contrib.postgres.forms import SimpleArrayField
 from django.urls import reverse
 from unfold.widgets import UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget, UnfoldAdminTextInputWidget
 
 from blog.desk.images.choice import describe_tools
 from blog.models import Author
 from contentapi.core.pagination import parse_id
-from contentapi.desk.forms import Textarea
+from contentapi.desk.forms import Textarea, TextField
 
 # `![Uploading boat.jpg, 1](image:0)`: the mark of an upload that has not ended, with the lines before it
 MARK = re.compile(r"\n{0,2}!\[Uploading [^]\n]*, [0-9]+\]\(image:0\)")
-LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class SlugInput(UnfoldAdminTextInputWidget):
@@ -29,6 +27,21 @@ class CoverInput(UnfoldAdminTextInputWidget):
     """The id of an image. A script shows the image, and chooses or uploads another one."""
 
     template_name = "blog/widgets/cover.html"
+
+
+class ImageInput(CoverInput):
+    """The id of an image in the form of an own type."""
+
+    template_name = "blog/widgets/image.html"
+
+    class Media:
+        css = {"all": ["blog/images.css"]}
+        js = [forms.Script(f"blog/{name}.js", type="module") for name in ("images", "image_choice", "cover")]
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context(name, value, attrs)
+        context["widget"]["one"] = "an image"
+        return {**context, "tools": describe_tools()}
 
 
 class MarkdownInput(Textarea):
@@ -58,17 +71,6 @@ class CoauthorsInput(UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget):
         return [(None, options, 0)]
 
 
-class TextField(forms.CharField):
-    """A text with the line ends that it is stored with. Browsers send CR LF for every line end."""
-
-    def to_python(self, value: Any) -> Any:
-        text = super().to_python(value)
-        return text and text.replace("\r\n", "\n")
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool(self.to_python(initial) != self.to_python(data))
-
-
 class TitleField(TextField):
     """A text of one line. A browser without the script sends the line ends of a title that was pasted."""
 
@@ -81,24 +83,6 @@ class BodyField(TextField):
 
     def to_python(self, value: Any) -> Any:
         return MARK.sub("", super().to_python(value))
-
-
-class LinesField(SimpleArrayField):
-    """A list of texts, one on each line. Empty lines are ignored. A stored text with a line end is several lines."""
-
-    def to_python(self, value: Any) -> Any:
-        return super().to_python(split_lines(value) if isinstance(value, str) else value)
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return split_lines("\n".join(initial or ())) != split_lines(data or "")
-
-
-def split_lines(text: str) -> list[str]:
-    """Return the lines that are not empty, without spaces at their ends.
-
-    Only a line end of a form separates lines. `str.splitlines` also splits at characters that a tag may contain.
-    """
-    return [line.strip() for line in LINE_END.split(text) if line.strip()]
 
 
 class CoauthorsField(forms.Field):

@@ -12,17 +12,20 @@ from blog import models, services
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts import fields
 from blog.history.merging import has_marks
-from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SUMMARIES, Author, Kind, Post, PostStatus, WorkingCopy
+from blog.models import CONTENT_FIELDS, OPTIONAL, POST_OWN, SUMMARIES, Author, Kind, Post, PostStatus, WorkingCopy
 from blog.services import CopyAction, Edit, StateAction
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
-from contentapi.desk.forms import ServiceForm, Textarea
+from contentapi.desk.forms import LinesField, ServiceForm, Textarea
+from contentapi.types.own_form import OwnFieldsField, keep_changes, list_own_inputs
 
 NEW = "new"  # replaces the id of an unsaved post in addresses
 OPENED = ("opened_version", "opened_copy", "opened_post")  # hidden fields of the form
 ACTIONS: Mapping[str, StateAction | CopyAction] = {each.value: each for each in (*StateAction, *CopyAction)}
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
+CONTENT_NAMES = [field.name for field in CONTENT_FIELDS]
+OWN = ["own"] if POST_OWN.fields else []
 SCRIPTS = (
     "vendor/markdown-toolbar-element/markdown-toolbar-element", "editor", "preview", "following", "saving", "autosave",
     "images", "image_choice", "image_writing", "cover", "tags", "address", "coauthors",
@@ -71,7 +74,7 @@ class PostForm(ServiceForm):
         required=False,
         help_text=f"Markdown. At most {models.MAX_BODY:,} characters.",
     )
-    tags = fields.LinesField(
+    tags = LinesField(
         forms.CharField(max_length=models.MAX_TAG),
         delimiter="\n",
         max_length=models.MAX_TAGS,
@@ -124,6 +127,8 @@ class PostForm(ServiceForm):
         label="Text of the cover",
         max_length=models.MAX_ALT,
     )
+    if OWN:
+        own = OwnFieldsField(POST_OWN)
     schedule_at = LocalTimeField(label="Publish at")
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
     opened_copy = forms.IntegerField(widget=forms.HiddenInput, required=False)
@@ -134,7 +139,7 @@ class PostForm(ServiceForm):
 
     class Meta:
         model = Post
-        fields = [*LINES, "body", "author", "coauthor_ids", *WORDS, "published_at", *OPTIONAL]
+        fields = [*LINES, "body", "author", "coauthor_ids", *WORDS, "published_at", *OPTIONAL, *OWN]
 
     class Media:
         css = {"all": STYLES}
@@ -166,7 +171,9 @@ class PostForm(ServiceForm):
         self.fields["body"].widget.attrs |= {
             "data-post": post.pk or NEW,
             "data-version": (copy or post).version,
-            "data-fields": " ".join([*CONTENT, "author"]),  # the values that the scripts keep and preview
+            "data-fields": " ".join(
+                [*CONTENT_NAMES, *list_own_inputs(POST_OWN), "author"]
+            ),  # the values that the scripts keep and preview
             "data-unsaved": self.is_bound,  # the page of a form that was refused shows text that is not stored
             "data-autosave" if is_autosaved else "data-save": reverse(
                 "admin:blog_post_autosave", args=[post.pk or NEW]
@@ -182,6 +189,9 @@ class PostForm(ServiceForm):
                 raise ValidationError(self.fields["author"].error_messages["required"])
             author = self.instance.author
         return author
+
+    def clean_own(self) -> dict[str, Any]:
+        return keep_changes(POST_OWN, self.initial.get("own"), self.cleaned_data["own"])
 
     def clean(self) -> dict[str, Any] | None:
         """Keep texts of which browsers have changed the line ends only, and say what is wrong with the others.

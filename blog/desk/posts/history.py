@@ -124,7 +124,8 @@ def render_version(
 def list_fields(comparison: Comparison) -> list[tuple[str, Any, Any]]:
     """Return the label, the old and the new value of each field that differs but the body."""
     return [
-        (LABELS[name], describe_value(name, old), describe_value(name, new)) for name, old, new in comparison.fields
+        (LABELS.get(name, name), describe_value(name, old), describe_value(name, new))
+        for name, old, new in comparison.fields
     ]
 
 
@@ -157,10 +158,10 @@ def describe_person(change: Change) -> str:
 def describe_changes(version: Version) -> str:
     """Return what made a version: the restore of a deleted post, and the labels of the fields that were changed."""
     if version.is_restored:
-        return ", ".join(("restored", *(LABELS[name] for name in version.changed_fields or ())))
+        return ", ".join(("restored", *(LABELS.get(name, name) for name in version.changed_fields or ())))
     if version.changed_fields is None:
         return "first version"
-    return ", ".join(LABELS[name] for name in version.changed_fields) or "nothing"
+    return ", ".join(LABELS.get(name, name) for name in version.changed_fields) or "nothing"
 
 
 def describe_copy(copy: Version) -> str:
@@ -177,7 +178,7 @@ def describe_value(name: str, value: Any) -> Any:
     """Return the value of a field as a template shows it: of a cover its name."""
     if name == "cover_id" and value is not None:
         return Image.objects.filter(pk=value).values_list("name", flat=True).first() or "deleted image"
-    return ", ".join(value) if isinstance(value, list) else value
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict[str, Any]:

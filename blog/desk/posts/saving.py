@@ -97,7 +97,7 @@ def create_post(actor: Actor, row: Post, form: PostForm) -> Post:
         state = {"status": NEW_POST[action]}
     if action is StateAction.SCHEDULE:
         state["publish_at"] = form.cleaned_data["schedule_at"]
-    content = {name: form.cleaned_data[name] for name in CONTENT}
+    content = {name: form.cleaned_data[name] for name in CONTENT if name in form.cleaned_data}
     author_id = str(row.author_id) if row.author_id else None
     coauthor_ids = list(map(str, form.cleaned_data.get("coauthor_ids", ())))
     return services.create_post(actor=actor, author_id=author_id, coauthor_ids=coauthor_ids, **content, **state)

@@ -16,7 +16,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from blog import policy, selectors, services
 from blog.desk import queries
-from blog.desk.posts.fields import split_lines
 from blog.desk.posts.form import LINES
 from blog.models import MAX_BODY, Author, Post
 from blog.services import presence
@@ -27,6 +26,7 @@ from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
 from contentapi.core.text import require_storable
 from contentapi.desk.bases import PolicyAdmin
+from contentapi.desk.forms import split_lines
 from contentapi.desk.rendering import describe_error
 
 SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove

@@ -1,9 +1,10 @@
-// The cover of a post: chosen from the library or uploaded, with a preview of its crops. The field keeps its number.
-const field = document.getElementById("id_cover_id");
-if (field) prepare(window.images); // the page of a conflict has no such field
+// The cover of a post, or an image of an own type: chosen from the library or uploaded, with a preview of its crops. The
+// field keeps its number.
+for (const cover of document.querySelectorAll(".cover")) prepare(window.images, cover);
 
-function prepare(images) {
-  const cover = field.parentElement.querySelector(".cover");
+function prepare(images, cover) {
+  const field = cover.parentElement.querySelector("input");
+  const { one } = cover.dataset; // "a cover"
   const crops = cover.querySelector(".crops");
   const name = cover.querySelector(".cover-name");
   const list = cover.querySelector(".uploads");
@@ -12,7 +13,7 @@ function prepare(images) {
   async function show() {
     const id = field.value.trim();
     removeButton.hidden = !id;
-    chooseButton.textContent = id ? "Choose another cover" : "Choose a cover";
+    chooseButton.textContent = id ? `Choose another ${one.split(" ")[1]}` : `Choose ${one}`;
     crops.hidden = true;
     name.textContent = "";
     if (!/^\d+$/.test(id)) return;
@@ -44,7 +45,7 @@ function prepare(images) {
   }
 
   chooseButton.addEventListener("click", async () => {
-    const found = await images.choose("Choose a cover");
+    const found = await images.choose(`Choose ${one}`);
     chooseButton.focus();
     if (found?.files) upload(found.files);
     if (found?.image) set(found.image.id);

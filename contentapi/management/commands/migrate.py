@@ -11,6 +11,7 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from contentapi.conf.timeouts import MIGRATION_PAUSE
 from contentapi.db.distribution import is_distributed
 from contentapi.db.migration_locks import LOCK_TIMEOUT, is_lock_failure, limit_locks
+from contentapi.types.own_filters import adapt_indexes
 
 ATTEMPTS = 10
 
@@ -31,6 +32,8 @@ class Command(MigrateCommand):
             try:
                 with limit_locks(connection):
                     super().handle(*arguments, **options)
+                    if not (options["app_label"] or options["plan"] or options["check_unapplied"]):
+                        adapt_indexes(connection)
             except OperationalError as error:
                 if not is_lock_failure(error):
                     raise

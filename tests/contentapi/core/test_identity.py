@@ -1,9 +1,12 @@
 """Which scopes an actor has."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from contentapi.conf.content_apps import find_own_access
+from contentapi.core import identity
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 
 
@@ -52,3 +55,28 @@ def test_every_scope_has_a_meaning_for_the_consent_page() -> None:
     default_labels = {scope.name.replace("_", " ").title() for scope in Scope}
 
     assert not default_labels & set(Scope.labels)
+
+
+def test_roles_have_the_scopes_of_own_types_that_the_sdl_gives_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declarations = {
+        "Dish": 'app: "a", plural: "dishes", write: author',
+        "MenuCard": 'app: "b", read: staff, write: admin',
+    }
+    text = "\n".join(
+        f"type {name} implements Node @type({given}) {{ id: ID! }}" for name, given in declarations.items()
+    )
+    (tmp_path / "own.graphql").write_text(text)
+    monkeypatch.setattr(identity, "OWN_TYPES", [*find_own_access(tmp_path)])
+    monkeypatch.setattr(identity, "Scope", str)
+
+    found = {role: sorted(identity.list_own_scopes(role)) for role in Role}
+
+    assert found == {
+        Role.READER: [],
+        Role.AUTHOR: ["dishes:read", "dishes:write"],
+        Role.EDITOR: ["dishes:read", "dishes:write", "menu-cards:read"],
+        Role.ADMIN: ["dishes:read", "dishes:write", "menu-cards:read", "menu-cards:write"],
+    }
+    assert identity.build_own_scopes()["MENU_CARDS_READ"] == ("menu-cards:read", "Read menu cards")

@@ -1,0 +1,1 @@
+"""Own types and own fields: what a team declares in the SDL."""

@@ -1,0 +1,145 @@
+"""Where the model and the inputs of an own type differ from its SDL: the server does not start then."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.checks import Error
+from django.db import models
+from django.db.models import Q
+from graphql import InputObjectTypeDefinitionNode
+
+from contentapi.types.columns import list_event_columns, list_rules, write_column, write_constraint
+from contentapi.types.declared import list_models, load_own_types, read_definitions
+from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
+from contentapi.types.wording import list_filters, list_inputs
+
+CLASSES: Mapping[Kind, tuple[Any, ...]] = {
+    Kind.TEXT: (models.CharField, models.TextField),
+    Kind.ENUM: (models.CharField,),
+    Kind.INT: (models.IntegerField,),
+    Kind.FLOAT: (models.FloatField,),
+    Kind.BOOLEAN: (models.BooleanField,),
+    Kind.TIME: (models.DateTimeField,),
+    Kind.RELATION: (models.ForeignKey,),
+}
+STANDARD = {"id", "published_at", "publication_order", "created_at", "updated_at", "version"}
+
+
+class Difference(NamedTuple):
+    """What differs, as a sentence, and the lines of code that the file lacks."""
+
+    message: str
+    file: str
+    lines: Sequence[str]
+
+
+def list_differences(own: OwnType) -> Iterator[Difference]:
+    """Yield the differences between the SDL of a type and its model."""
+    try:
+        model = apps.get_model(own.app, own.name)
+    except LookupError:
+        yield Difference(f"{own.place} has no table: run manage.py start_type {own.name}.", "", ())
+        return
+    yield from list_column_differences(own, model)
+    yield from list_rule_differences(own, model)
+
+
+def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
+    file, labels = f"{own.app}/models.py", list_models(load_own_types(), settings.RELATED_TYPES)
+    columns: dict[str, Any] = {column.name: column for column in model._meta.concrete_fields}
+    for field in own.fields:
+        if not is_same(field, columns.pop(field.column, None), labels):
+            message = f"{own.place}.{field.name} differs from {file}: manage.py start_type {own.name} --diff shows it."
+            yield Difference(message, file, [*write_column(field, labels)])
+    yield from list_columns_without_field(own, file, columns)
+
+
+def list_columns_without_field(own: OwnType, file: str, columns: Mapping[str, Any]) -> Iterator[Difference]:
+    for name, column in columns.items():
+        if name not in STANDARD and not column.null and not column.has_default():
+            message = f"{own.place} has no field for the column {name} of {file}, which needs a value."
+            yield Difference(message, file, ())
+
+
+def list_rule_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
+    file = f"{own.app}/models.py"
+    conditions = {each.name: getattr(each, "condition", None) for each in model._meta.constraints}
+    for name, field, lookups in list_rules(own):
+        if conditions.get(name) != Q(**lookups):
+            message = f"{own.place}.{field.name}: {file} differs in the constraint {name}."
+            yield Difference(message, file, [*write_constraint(name, field, lookups)])
+
+
+def is_same(field: OwnField, column: Any, labels: Mapping[str, str]) -> bool:
+    """Return whether a column stores the values of a field, and no others by its type."""
+    if column is None or isinstance(column, ArrayField) is not field.is_list:
+        return False
+    is_nullable = not field.is_required and not field.is_list
+    return column.null is is_nullable and is_same_item(field, column.base_field if field.is_list else column, labels)
+
+
+def is_same_item(field: OwnField, column: Any, labels: Mapping[str, str]) -> bool:
+    """Return whether a column, or that of the items of a list, has the type and the limits of a field."""
+    if field.kind == Kind.RELATION and field.is_list:
+        return isinstance(column, models.BigIntegerField)
+    if not isinstance(column, CLASSES[field.kind]):
+        return False
+    match field.kind:
+        case Kind.RELATION:
+            return bool(column.related_model._meta.label == labels[field.type_name])
+        case Kind.ENUM:
+            return tuple(value for value, _ in column.choices or ()) == field.values
+        case Kind.TEXT:
+            return column.max_length in (None, field.max_length)
+    return True
+
+
+def list_missing_inputs(own: OwnType) -> Iterator[Difference]:
+    """Yield the members that the inputs of a type lack."""
+    nodes = read_definitions(own.file)
+    inputs = {node.name.value: node for node in nodes if isinstance(node, InputObjectTypeDefinitionNode)}
+    for name, types in list_expected_inputs(own).items():
+        present = {member.name.value for member in inputs[name].fields or ()} if name in inputs else set()
+        for member in sorted(types.keys() - present):
+            place = f"{own.file.parent.name}/{own.file.name}, {name}"
+            yield Difference(f"{own.place}: {name} has no {member}.", place, [f"  {member}: {types[member]}"])
+
+
+def list_expected_inputs(own: OwnType) -> dict[str, dict[str, str]]:
+    """Return the types of the members of each input."""
+    members = [*list_inputs(own)]
+    return {
+        f"Create{own.name}Input": {member["name"]: member["type_of_new"] for member in members},
+        f"Update{own.name}Input": {member["name"]: member["type"] for member in members},
+        f"{own.name}Filter": dict(list_filters(own)),
+    }
+
+
+def list_missing_events(own: OwnType, code: str) -> Iterator[Difference]:
+    """Yield the columns that the triggers lack in the code of the model."""
+    triggers = code.partition("announce_rows(")[2]
+    missing = [name for name in list_event_columns(own) if f'"{name}"' not in triggers]
+    if triggers and missing:
+        names = ", ".join(f'"{name}"' for name in missing)
+        yield Difference(
+            f"{own.place}: the triggers lack {names}.", f"{own.app}/models.py, triggers", [f"    {names},"]
+        )
+
+
+def check_own_types(**_: Any) -> list[Error]:
+    """Check that each own type has a table with the columns of its SDL."""
+    try:
+        found = [difference for own in load_own_types() for difference in list_differences(own)]
+    except SdlError as error:
+        return [Error(str(error), id="contentapi.own_types")]
+    return [Error(difference.message, id="contentapi.own_types") for difference in found]
+
+
+def require_equal_models() -> None:
+    """Raise `SdlError` for the first difference. The schema calls this before it is built."""
+    for own in load_own_types():
+        for difference in list_differences(own):
+            raise SdlError(difference.message)

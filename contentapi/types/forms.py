@@ -1,0 +1,190 @@
+"""The form of a row of an own type: a field for each field of the SDL, with its limits."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ariadne import convert_camel_case_to_snake
+from django import forms
+from django.urls import reverse
+from django.utils.module_loading import import_string
+from unfold.widgets import (
+    UnfoldAdminAutocompleteModelChoiceFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget,
+    UnfoldAdminNullBooleanSelectWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminSplitDateTimeWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from contentapi.core.errors import VersionConflict
+from contentapi.core.pagination import parse_id
+from contentapi.desk.forms import LinesField, ServiceForm, Textarea, TextField
+from contentapi.types.declared import AUTHOR
+from contentapi.types.fields import NUMBERS, Kind, OwnField
+from contentapi.types.models import OwnModel
+
+LONG = 200  # characters; a text that may have more is edited in several lines
+OPENED = "opened_version"
+
+
+class RelatedInput(UnfoldAdminAutocompleteModelChoiceFieldWidget):
+    """The choice of a row with suggestions from a page of the admin. It shows the name of the present row."""
+
+    def __init__(self, own: OwnModel, field: OwnField) -> None:
+        self.own, self.field = own, field
+        super().__init__()
+
+    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
+        options = self.own.model._meta
+        address = reverse(f"admin:{options.app_label}_{options.model_name}_choose", args=[self.field.name])
+        return {**super().build_attrs(base_attrs, extra_attrs), "data-ajax--url": address}
+
+    def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
+        options = [
+            self.create_option(name, row.pk, str(row), selected=True, index=place)
+            for place, row in enumerate(self.find_rows([parse_id(str(text)) for text in value]))
+        ]
+        if not self.allow_multiple_selected and not self.is_required:
+            options.insert(0, self.create_option(name, "", "", selected=False, index=0))
+        return [(None, options, 0)]
+
+    def find_rows(self, ids: Sequence[int]) -> list[Any]:
+        found = self.own.types[self.field.type_name].projection.model._default_manager.in_bulk(ids)
+        return [found[pk] for pk in ids if pk in found]
+
+
+class RelatedListInput(RelatedInput, UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget):
+    """The choice of several rows, in the order of the list."""
+
+    allow_multiple_selected = True
+
+
+class RelatedField(forms.Field):
+    """The id of a row, or a list of ids, as the column has it. The service decides whether they are allowed."""
+
+    def __init__(self, *, is_list: bool, **options: Any) -> None:
+        self.is_list = is_list
+        super().__init__(**options)
+
+    def to_python(self, value: Any) -> Any:
+        if self.is_list:
+            return [parse_id(str(text)) for text in value or ()]
+        return None if value in self.empty_values else parse_id(str(value))
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.to_python(initial) != self.to_python(data))
+
+
+def build_form_field(own: OwnModel, field: OwnField) -> forms.Field:
+    """Return the field of a form for a field of the SDL."""
+    words = convert_camel_case_to_snake(field.name).replace("_", " ")
+    shared: dict[str, Any] = {"label": words.capitalize(), "help_text": field.description}
+    # The default author is the profile of the person.
+    shared["required"] = field.is_required and field.name != AUTHOR
+    if field.kind == Kind.RELATION:
+        return RelatedField(is_list=field.is_list, widget=build_related_input(own, field), **shared)
+    return build_lines_field(field, shared) if field.is_list else build_item_field(field, shared)
+
+
+def build_lines_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
+    item, widget = build_item_field(field, {"required": True}), Textarea({"rows": 4})
+    return LinesField(item, delimiter="\n", max_length=field.max_items, widget=widget, **shared)
+
+
+def build_related_input(own: OwnModel, field: OwnField) -> forms.Widget:
+    if field.is_list:
+        return RelatedListInput(own, field)
+    key_input = own.types[field.type_name].key_input
+    widget: forms.Widget = import_string(key_input)() if key_input else RelatedInput(own, field)
+    return widget
+
+
+def build_item_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
+    """Return the field of a form for one value."""
+    if field.kind in NUMBERS:
+        return build_number_field(field, shared)
+    if field.kind == Kind.BOOLEAN:
+        return build_boolean_field(shared)
+    if field.kind == Kind.TIME:
+        return forms.SplitDateTimeField(widget=UnfoldAdminSplitDateTimeWidget(), **shared)
+    return build_choice_field(field, shared) if field.kind == Kind.ENUM else build_text_field(field, shared)
+
+
+def build_choice_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
+    choices = [(value, value) for value in field.values]
+    if not shared["required"]:
+        choices.insert(0, ("", "—"))
+    return forms.TypedChoiceField(choices=choices, empty_value=None, widget=UnfoldAdminSelectWidget(), **shared)
+
+
+def build_text_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
+    is_long = field.max_length > LONG
+    widget = Textarea({"rows": 6, "class": "grows"}) if is_long else UnfoldAdminTextInputWidget()
+    return TextField(max_length=field.max_length, empty_value=None, strip=False, widget=widget, **shared)
+
+
+def build_number_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
+    is_whole = field.kind == Kind.INT
+    kind: Any = forms.IntegerField if is_whole else forms.FloatField
+    widget = UnfoldAdminIntegerFieldWidget({"step": "1" if is_whole else "any"})
+    number: forms.Field = kind(min_value=field.minimum, max_value=field.maximum, widget=widget, **shared)
+    return number
+
+
+def build_boolean_field(shared: dict[str, Any]) -> forms.Field:
+    if shared["required"]:  # both values are given: an empty box is false
+        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **{**shared, "required": False})
+    return forms.NullBooleanField(widget=UnfoldAdminNullBooleanSelectWidget(), **shared)
+
+
+class OwnForm(ServiceForm):
+    """The form of a row. `opened_version` is the version that the person has seen."""
+
+    own: ClassVar[OwnModel]
+    opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        row = self.instance
+        for field in self.own.sdl.fields:
+            name = convert_camel_case_to_snake(field.input_name)
+            if name in self.fields:
+                value = getattr(row, self.own.get_column(field)) if row.pk else None
+                self.fields[name].initial = self.initial[name] = value
+        self.fields[OPENED].initial = row.version if row.pk else None
+        if self.is_bound and isinstance(self.api_error, VersionConflict):  # who saves again has seen the notice
+            present = self.own.model._default_manager.filter(pk=row.pk).values_list("version", flat=True).first()
+            data: Any = self.data
+            self.data = data = data.copy()
+            data[OPENED] = str(present or "")
+
+    def add_api_error(self, error: Any) -> None:
+        if not isinstance(error, VersionConflict):
+            super().add_api_error(error)
+            return
+        noun = self.own.nouns[0]
+        self.add_error(
+            None,
+            f"Somebody has changed this {noun} since you opened it. Your values are below. Look at the present {noun}"
+            " in another tab, and save again to replace it.",
+        )
+
+    def list_changes(self) -> dict[str, Any]:
+        """Return the values that the person has changed, as the services take them: ids are texts."""
+        changes = {name: self.cleaned_data[name] for name in self.changed_data if name != OPENED}
+        for name, value in changes.items():
+            if isinstance(self.fields[name], RelatedField) and value is not None:
+                changes[name] = [*map(str, value)] if isinstance(value, list) else str(value)
+        return changes
+
+
+def build_form(own: OwnModel) -> type[OwnForm]:
+    """Return the class of the form of a type. Its fields are the inputs of the API."""
+    names = {convert_camel_case_to_snake(field.input_name): field for field in own.sdl.fields}
+    fields = {name: build_form_field(own, field) for name, field in names.items()}
+    meta = type("Meta", (), {"model": own.model, "fields": []})
+    kind: Any = type(OwnForm)
+    form: type[OwnForm] = kind(f"{own.sdl.name}Form", (OwnForm,), {**fields, "own": own, "Meta": meta})
+    return form

@@ -1,0 +1,162 @@
+"""The files of an own type that `manage.py start_type` writes, each once: after that they are the team's."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.template import Context, Engine
+
+from contentapi.core.identity import Role
+from contentapi.types.columns import list_columns, list_constraints, list_indexes, write_call, write_triggers
+from contentapi.types.declared import AUTHOR, list_models
+from contentapi.types.fields import Kind, OwnField, OwnType, convert_to_snake
+from contentapi.types.wording import list_actions, list_filters, list_inputs, list_orders, list_words
+
+TEMPLATES = Path(__file__).parent / "templates"
+TAG_LINE = re.compile(r"^[ \t]*(\{%[^%]*%\})[ \t]*\n", re.MULTILINE)
+CREATORS = {
+    "author": (Role.AUTHOR, Role.EDITOR, Role.ADMIN),
+    "editor": (Role.EDITOR, Role.ADMIN),
+    "admin": (Role.ADMIN,),
+}
+READERS_OF_STAFF = (Role.EDITOR, Role.ADMIN)
+EXAMPLES = {Kind.TEXT: '"text"', Kind.FLOAT: "1.5", Kind.BOOLEAN: "True", Kind.TIME: '"2026-11-21T09:30:00+00:00"'}
+DEPENDENCIES = "    dependencies = [\n"
+NEEDED = """        ('contentapi', '0001_initial'),  # the sequence of the ids
+        ('events', '0001_initial'),  # the table of new events
+"""
+
+
+def render(template: str, own: OwnType, **more: Any) -> str:
+    """Return the text of a template. A line that is only a tag leaves no line."""
+    text = TAG_LINE.sub(r"\1", (TEMPLATES / template).read_text("utf-8"))
+    return str(Engine().from_string(text).render(Context({"own": own, **list_words(own), **more}, autoescape=False)))
+
+
+def list_files(
+    own: OwnType, root: Path, types: Sequence[OwnType], related: Mapping[str, Mapping[str, str]]
+) -> dict[Path, str]:
+    """Return the texts of all new files but the migration, by their paths."""
+    app, snake = root / own.app, convert_to_snake(own.name)
+    tests = root / "tests" / own.app
+    apps_of_types = {convert_to_snake(each.name): each.app for each in types}
+    return {
+        app / "__init__.py": "",
+        app / "migrations" / "__init__.py": "",
+        app / "models.py": write_models(own, list_models(types, related)),
+        own.file.parent / "resources" / f"{snake}.graphql": render("fragment.graphql", own),
+        tests / "__init__.py": "",
+        tests / f"test_{snake}.py": write_test(own, apps_of_types),
+        app / "api.py": render("api.py.txt", own),  # after what it imports: with it, the app is installed
+    }
+
+
+def write_sdl(own: OwnType) -> str:
+    """Return the SDL that follows the type."""
+    return render(
+        "schema.graphql",
+        own,
+        actions=[*list_actions(own)],
+        filters=[*list_filters(own)],
+        inputs=[*list_inputs(own)],
+        orders=[*list_orders(own)],
+    )
+
+
+def write_models(own: OwnType, models: Mapping[str, str]) -> str:
+    """Return the module of the model. `models` has the labels of the types that relations lead to."""
+    return render(
+        "models.py.txt",
+        own,
+        body="\n".join([*list_columns(own, models), "", *write_meta(own)]),
+        enums={field.type_name: field.values for field in own.fields if field.kind == Kind.ENUM}.items(),
+        text=find_title(own),
+        file=f"{own.file.parent.name}/{own.file.name}",
+    )
+
+
+def find_title(own: OwnType) -> str:
+    """Return the code of the text of a row: its first text, or its key."""
+    texts = [f"self.{field.column}" for field in own.fields if field.kind == Kind.TEXT and field.is_required]
+    return (*texts, 'f"{self.pk}"')[0]
+
+
+def write_meta(own: OwnType) -> Iterator[str]:
+    yield "    class Meta:"
+    for name, lines in (("constraints", [*list_constraints(own)]), ("indexes", [*list_indexes(own)])):
+        if lines:
+            yield from (f"        {name} = [", *lines, "        ]")
+    yield from write_triggers(own)
+
+
+def write_test(own: OwnType, apps_of_types: Mapping[str, str]) -> str:
+    """Return the test of the outcomes for each role. `apps_of_types` has the apps of own types, by their names."""
+    needed = [field for field in own.fields if field.is_required and field.name != AUTHOR]
+    anonymous = ("None", 401, 200 if own.read == "public" else 401)
+    return render(
+        "test.py.txt",
+        own,
+        imports=list_test_imports(needed, apps_of_types),
+        outcomes=[anonymous, *(list_outcomes(own, role) for role in Role)],
+        values="\n".join(
+            write_call(
+                "return ",
+                [f'"{field.input_name}": {write_example(field)}' for field in needed],
+                braces="{}",
+            )
+        ),
+    )
+
+
+def list_test_imports(needed: Sequence[OwnField], apps_of_types: Mapping[str, str]) -> list[str]:
+    """Return the imports of what makes the rows that required relations name."""
+    related = sorted({convert_to_snake(field.type_name) for field in needed if field.kind == Kind.RELATION})
+    own_types = [name for name in related if name in apps_of_types]
+    others = ["make_actor", *(f"make_{name}" for name in related if name not in apps_of_types)]
+    return sorted(
+        [
+            f"from tests.factories import {', '.join(others)}",
+            "from tests.resources import send_request",
+            *(f"from tests.{apps_of_types[name]}.test_{name} import make_{name}" for name in own_types),
+        ]
+    )
+
+
+def list_outcomes(own: OwnType, role: Role) -> tuple[str, int, int]:
+    """Return the statuses of a creation, and of reading what is published."""
+    may_read = own.read != "staff" or role in READERS_OF_STAFF
+    return f"Role.{role.name}", 201 if role in CREATORS[own.write] else 403, 200 if may_read else 403
+
+
+def write_example(field: OwnField) -> str:
+    """Return the code of a value that meets the limits."""
+    if field.kind == Kind.RELATION:
+        return f"str(make_{convert_to_snake(field.type_name)}().pk)"
+    if field.kind == Kind.ENUM:
+        return f'"{field.values[0]}"'
+    if field.kind in EXAMPLES and field.minimum is None and field.maximum is None:
+        return EXAMPLES[field.kind] if field.max_length > len("text") else '"t"'
+    return str(next((limit for limit in (field.minimum, field.maximum) if limit is not None), 1))
+
+
+def write_migration(own: OwnType) -> tuple[Path, str]:
+    """Return the path and the text of the first migration. The app is installed."""
+    printed = StringIO()
+    call_command("makemigrations", own.app, name="initial", dry_run=True, verbosity=3, stdout=printed)
+    name, _, text = printed.getvalue().partition("Full migrations file '")[2].partition("':\n")
+    return Path(own.app, "migrations", name), text.rstrip().replace(DEPENDENCIES, f"{DEPENDENCIES}{NEEDED}", 1) + "\n"
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file that is either complete or not there, whenever the process ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.new")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)

@@ -1,0 +1,121 @@
+"""The declaration of an own type by its app: the model, and the rules of the team's own that replace defaults.
+
+API = App(own_types=[OwnModel(Recipe)])
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Model, Q
+
+from contentapi.core.identity import Actor, Scope
+from contentapi.events.declarations import Owners, Type, load_apps
+from contentapi.types.declared import AUTHOR, load_own_types
+from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
+
+
+class OwnModel:
+    """The model of an own type.
+
+    A function of the team replaces a default. Each is called inside of the transaction of a write, if there is one:
+
+    * `create(*, actor, **values)` returns a new row: for each creation, also in the desk. The default is
+      `services.create_row`, which it may call.
+    * `update(*, actor, row_id, changes, expected_version=None)` returns the row after changes of its fields. The
+      default is `services.update_row`. Neither publishing nor deleting calls it.
+    * `may_write(actor, owner_id)` returns whether the actor may write rows of this user: before each write.
+    * `rows(actor)` returns the condition on the rows that the actor may see: when a statement is compiled, so it may
+      depend on the actor's role, scopes and kind of credential only; the actor's id may be a parameter.
+    * `desk(admin)` returns the class of the admin, made of the default one: once, at the start.
+    """
+
+    types: Mapping[str, Type]  # of all apps, by their names in the SDL
+    owners: Owners
+
+    def __init__(
+        self,
+        model: type[Model],
+        *,
+        create: Callable[..., Model] | None = None,
+        update: Callable[..., Model] | None = None,
+        may_write: Callable[[Actor, int | None], bool] | None = None,
+        rows: Callable[[Actor], Q] | None = None,
+        desk: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.model = model
+        self.create = create
+        self.update = update
+        self.may_write = may_write
+        self.rows = rows
+        self.desk = desk
+
+    @cached_property
+    def sdl(self) -> OwnType:
+        """The type in the SDL. Raises `SdlError`."""
+        for found in load_own_types():
+            if found.name == self.model.__name__:
+                return found
+        raise SdlError(f"{self.model._meta.label}: the files of schema/ have no type with @type of this name.")
+
+    @cached_property
+    def nouns(self) -> tuple[str, str]:
+        """The name of one row and of several ones in messages: `recipe book`, `recipe books`."""
+        singular, plural = (re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower() for name in (self.sdl.name, self.sdl.plural))
+        return singular, plural
+
+    @property
+    def named(self) -> str:
+        """The name of one row after its article: `a recipe`."""
+        return f"{'an' if self.sdl.name[0] in 'AEIOU' else 'a'} {self.nouns[0]}"
+
+    @property
+    def id_name(self) -> str:
+        """The name of the id in paths: `recipe_id`."""
+        return f"{self.nouns[0].replace(' ', '_')}_id"
+
+    @cached_property
+    def path(self) -> str:
+        """The path of the collection, without slash: `recipe-books`."""
+        return self.nouns[1].replace(" ", "-")
+
+    @cached_property
+    def read_scope(self) -> Scope:
+        return Scope(f"{self.path}:read")
+
+    @cached_property
+    def write_scope(self) -> Scope:
+        return Scope(f"{self.path}:write")
+
+    @cached_property
+    def has_author(self) -> bool:
+        return self.sdl.find_field(AUTHOR) is not None
+
+    def get_owner_id(self, row: Any) -> int | None:
+        """Return the id of the user of a row's author, if there is one."""
+        author = getattr(row, AUTHOR, None)
+        return author and author.user_id
+
+    def get_column(self, field: OwnField) -> str:
+        """Return the name of the attribute with the value of a field: of a relation, that with its key."""
+        column: Any = self.model._meta.get_field(field.column)
+        return str(column.attname)
+
+    @cached_property
+    def filters(self) -> dict[str, Any]:
+        """The fields by which rows are filtered, by the names of the parameters; `tag` is that of a list of tags."""
+        kinds = (Kind.ENUM, Kind.BOOLEAN, Kind.RELATION)
+        filters = {field.name: field for field in self.sdl.fields if not field.is_list and field.kind in kinds}
+        tags = self.sdl.find_field("tags")
+        return {**filters, "tag": tags} if tags and tags.is_list and tags.kind == Kind.TEXT else filters
+
+
+def get_own_model(model: type[Model]) -> OwnModel:
+    """Return the declaration of a model. Raises `KeyError` for a model that no app declares as an own type."""
+    found: OwnModel = {own.model: own for app in load_apps() for own in app.own_types}[model]
+    return found
+
+
+def list_own_models() -> list[OwnModel]:
+    return [own for app in load_apps() for own in app.own_types]

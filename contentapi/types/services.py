@@ -1,0 +1,154 @@
+"""Writes of the rows of own types. Each finds what the caller may see, checks the permission, validates and writes.
+
+`expected_version` is a version that the caller has read. If the row has another one, the function raises `Conflict`.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Model
+from django.utils import timezone
+
+from contentapi.core.entity_tags import ExpectedVersion, require_version
+from contentapi.core.errors import Invalid, refuse_required, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_credential, require_permission
+from contentapi.events.triggers import attribute_changes
+from contentapi.monitoring.audit import AuditEvent
+from contentapi.types import policy, selectors
+from contentapi.types.declared import AUTHOR
+from contentapi.types.models import OwnModel, get_own_model
+from contentapi.types.validation import NULL, clean_values, require_known
+
+Rule = Callable[[OwnModel, Actor, int | None], bool]  # of the policy, for the rows of a user
+
+
+@transaction.atomic
+def create_row(model: type[Model], *, actor: Actor, **values: Any) -> Any:
+    """Create a row; without `author_id`, its author is the actor's own profile. Raises `Invalid` and `Malformed`.
+
+    `values` have the names of the input in Python, such as `cover_id`.
+    """
+    own = get_own_model(model)
+    require_permission(actor, policy.may_write(own, actor), f"write {own.nouns[1]}")
+    columns = clean_values(own, actor, values, is_new=True)
+    if own.has_author:
+        columns["author_id"] = find_author(own, actor, values.get("author_id"))
+    with attribute_changes(actor):
+        return model._default_manager.create(**columns)
+
+
+def find_author(own: OwnModel, actor: Actor, author_id: str | None) -> int:
+    """Return the id of the author that a caller names: None is their own. Raises `Invalid` and `Forbidden`."""
+    if author_id is None:
+        owner_id, pk = actor.user_id, None
+    else:
+        owner_id, pk = find_user_of_author(own, author_id)
+    action = f"write {own.nouns[1]}{' of this author' if author_id else ''}"
+    require_permission(actor, policy.may_write_of(own, actor, owner_id), action)
+    return own.owners.get_or_create_id(actor) if pk is None else pk
+
+
+def find_user_of_author(own: OwnModel, author_id: str) -> tuple[int | None, int]:
+    """Return the ids of the user and of the author. Raises `Invalid` for an unknown one."""
+    authors = own.types[AUTHOR.capitalize()].projection.model._default_manager
+    found = authors.filter(pk=parse_id(author_id)).values_list("user_id", "pk").first()
+    require_known(own, AUTHOR, () if found else {author_id})
+    user_id, pk = found or (None, 0)
+    return user_id, pk
+
+
+@transaction.atomic
+def update_row(
+    model: type[Model],
+    *,
+    actor: Actor,
+    row_id: str,
+    changes: Mapping[str, Any],
+    expected_version: ExpectedVersion = None,
+) -> Any:
+    """Change fields of a row. If nothing changes, the version stays. Raises `NotFound`, `Invalid` and `Conflict`."""
+    own = get_own_model(model)
+    row = get_row_for_update(own, actor, row_id, "change", policy.may_write_of, expected_version)
+    columns = clean_values(own, actor, changes, present=row)
+    if "author_id" in changes:
+        if changes["author_id"] is None:
+            raise Invalid({"authorId": [NULL]})
+        columns["author_id"] = find_author(own, actor, changes["author_id"])
+    return save_row(actor, row, columns)
+
+
+def get_row_for_update(
+    own: OwnModel, actor: Actor, row_id: str, action: str, may: Rule, expected_version: ExpectedVersion
+) -> Any:
+    """Return a row that the actor may see and the rule permits, in the expected version.
+
+    It is locked until the transaction ends.
+    """
+    require_credential(actor, f"{action} {own.nouns[1]}")
+    rows = selectors.select_row_by_id(own, actor, row_id).queryset()
+    if own.has_author:
+        rows = rows.select_related(AUTHOR)
+    row: Any = require_found(rows.select_for_update(of=("self",)).first(), own.nouns[0])
+    require_permission(actor, may(own, actor, own.get_owner_id(row)), f"{action} this {own.nouns[0]}")
+    require_version(own.nouns[0], row.version, expected_version)
+    return row
+
+
+def save_row(actor: Actor, row: Any, columns: Mapping[str, Any]) -> Any:
+    """Save the values that differ from the present ones, with a new version and time."""
+    changed = {name: value for name, value in columns.items() if getattr(row, name) != value}
+    if not changed:
+        return row
+    changed |= {"version": row.version + 1, "updated_at": timezone.now()}
+    for name, value in changed.items():
+        setattr(row, name, value)
+    with attribute_changes(actor):
+        row.save(update_fields=[*changed])
+    return row
+
+
+@transaction.atomic
+def publish_row(model: type[Model], *, actor: Actor, row_id: str, expected_version: ExpectedVersion = None) -> Any:
+    """Publish a row. One that is published stays as it is. Raises `NotFound` and `Conflict`."""
+    return change_publication(model, actor, row_id, expected_version, timezone.now())
+
+
+@transaction.atomic
+def unpublish_row(model: type[Model], *, actor: Actor, row_id: str, expected_version: ExpectedVersion = None) -> Any:
+    """Take a row back from the public. Raises `NotFound` and `Conflict`."""
+    return change_publication(model, actor, row_id, expected_version, None)
+
+
+def change_publication(
+    model: type[Model], actor: Actor, row_id: str, expected_version: ExpectedVersion, published_at: datetime | None
+) -> Any:
+    own, action = get_own_model(model), "unpublish" if published_at is None else "publish"
+    row = get_row_for_update(own, actor, row_id, action, policy.may_publish_of, expected_version)
+    if (row.published_at is None) != (published_at is None):
+        save_row(actor, row, {"published_at": published_at})
+        record(own, f"{action}ed", actor, row.pk)
+    return row
+
+
+@transaction.atomic
+def delete_row(model: type[Model], *, actor: Actor, row_id: str, expected_version: ExpectedVersion = None) -> str:
+    """Delete a row, and return its id. Raises `NotFound`, and `Conflict` for one that other rows require."""
+    own = get_own_model(model)
+    row = get_row_for_update(own, actor, row_id, "delete", policy.may_write_of, expected_version)
+    pk = row.pk
+    with attribute_changes(actor), refuse_required():
+        row.delete()
+    record(own, "deleted", actor, pk)
+    return str(pk)
+
+
+def record(own: OwnModel, action: str, actor: Actor, pk: int) -> None:
+    """Write a line of the audit log: `recipe.published`."""
+    kind = own.sdl.name.lower()
+    define: Any = AuditEvent  # without members, it makes an enum
+    audit = define("Audit", {action.upper(): f"{kind}.{action}"})
+    audit(f"{kind}.{action}").record(actor, kind, pk)

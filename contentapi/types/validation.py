@@ -1,0 +1,94 @@
+"""The values of a row of an own type, as its columns store them: types, limits, and the rows that relations name."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from ariadne import convert_camel_case_to_snake
+
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from contentapi.types.declared import AUTHOR
+from contentapi.types.fields import Kind, OwnField
+from contentapi.types.models import OwnModel
+from contentapi.types.values import convert_value, find_problem
+
+NULL = "This must not be null."
+LONGEST_ID = 19  # digits
+
+
+def clean_values(
+    own: OwnModel, actor: Actor, values: Mapping[str, Any], *, is_new: bool = False, present: Any = None
+) -> dict[str, Any]:
+    """Return the values by the names of their columns, but for the author. A relation may keep its `present` rows.
+
+    A new row needs all values that are required. Raises `Malformed` for a wrong type, and `Invalid` for what breaks a
+    limit, names an unknown row, or is unknown itself.
+    """
+    fields = {convert_camel_case_to_snake(field.input_name): field for field in own.sdl.fields}
+    if unknown := values.keys() - fields.keys():
+        raise TypeError(f"A {own.nouns[0]} has no {', '.join(sorted(unknown))}.")
+    columns: dict[str, Any] = {}
+    problems: dict[str, list[str]] = {}
+    for name, field in fields.items():
+        if field.name == AUTHOR or not (name in values or (is_new and field.is_required)):
+            continue
+        value = values.get(name)
+        column = own.get_column(field)
+        if value is None and field.is_required:
+            problems[field.input_name] = [NULL]
+            continue
+        columns[column] = value = convert_value(field, simplify_number(field, value))
+        if problem := find_problem(field, value):
+            problems[field.input_name] = [problem]
+        elif field.kind == Kind.RELATION:
+            columns[column], found = find_rows(own, actor, field, value, getattr(present, column, None))
+            if found:
+                problems[field.input_name] = found
+    if problems:
+        raise Invalid(problems)
+    return columns
+
+
+def simplify_number(field: OwnField, value: Any) -> Any:
+    """Return 300 for 300.0, which JSON Schema calls an integer."""
+    if isinstance(value, list) and field.kind == Kind.INT:
+        return [int(each) if isinstance(each, float) and each.is_integer() else each for each in value]
+    is_whole = field.kind == Kind.INT and isinstance(value, float) and value.is_integer()
+    return int(value) if is_whole else value
+
+
+def find_rows(own: OwnModel, actor: Actor, field: OwnField, value: Any, present: Any) -> tuple[Any, list[str]]:
+    """Return the keys of the rows that a relation names, or the key of its one row, and what is wrong with them.
+
+    A row must be one that the actor may see in a relation, or a present one.
+    """
+    texts = value if field.is_list else [text for text in [value] if text is not None]
+    ids = [parse_id(text) for text in texts]
+    kept = present if isinstance(present, list) else [present]
+    known = {*kept, *find_related(own, actor, field, [pk for pk in ids if pk not in kept])}
+    problems = list_unknown(field, {text for text, pk in zip(texts, ids, strict=True) if pk not in known})
+    if len({*ids}) < len(ids):
+        problems.append("The values must be unique.")
+    return (ids if field.is_list else next(iter(ids), None)), problems
+
+
+def find_related(own: OwnModel, actor: Actor, field: OwnField, ids: Collection[int]) -> Iterable[int]:
+    """Return those of the ids of rows that a relation may name."""
+    if not ids:
+        return ()
+    target = own.types[field.type_name]
+    rows = target.projection.model._base_manager.filter(pk__in=ids)
+    return target.related(rows, actor).values_list("pk", flat=True)
+
+
+def list_unknown(field: OwnField, unknown: Collection[str]) -> list[str]:
+    kind = convert_camel_case_to_snake(field.type_name).replace("_", " ")
+    return [f"There is no {kind} with the id {text[:LONGEST_ID]}." for text in sorted(unknown)]
+
+
+def require_known(own: OwnModel, name: str, unknown: Collection[str]) -> None:
+    """Raise `Invalid` for ids that no row has."""
+    field = own.sdl.find_field(name)
+    if field and unknown:
+        raise Invalid({field.input_name: list_unknown(field, unknown)})

@@ -1,0 +1,42 @@
+"""The rule of the team's own: an author has at most ten recipes that are not published."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from contentapi.core.entity_tags import ExpectedVersion
+from contentapi.core.errors import Conflict
+from contentapi.core.identity import Actor
+from contentapi.types import services
+from recipes.models import Recipe
+
+MAX_UNPUBLISHED = 10
+
+
+@transaction.atomic
+def create_recipe(*, actor: Actor, **values: Any) -> Recipe:
+    """Create a recipe, as `services.create_row` does. Raises `Conflict` if its author has ten unpublished ones."""
+    recipe: Recipe = services.create_row(Recipe, actor=actor, **values)
+    require_room(recipe)
+    return recipe
+
+
+@transaction.atomic
+def update_recipe(
+    *, actor: Actor, row_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
+) -> Recipe:
+    """Change a recipe, as `services.update_row` does. Raises `Conflict` if its new author has no room for it."""
+    recipe: Recipe = services.update_row(
+        Recipe, actor=actor, row_id=row_id, changes=changes, expected_version=expected_version
+    )
+    if "author_id" in changes:
+        require_room(recipe)
+    return recipe
+
+
+def require_room(recipe: Recipe) -> None:
+    """Raise `Conflict` if the author has too many recipes. Writes for one author wait for each other."""
+    type(recipe.author).objects.select_for_update(no_key=True).get(pk=recipe.author_id)
+    if Recipe.objects.filter(author=recipe.author_id, published_at=None).count() > MAX_UNPUBLISHED:
+        raise Conflict(f"An author has at most {MAX_UNPUBLISHED} recipes that are not published.")

@@ -1,0 +1,146 @@
+"""The command `start_type`: what it writes, what it leaves, and what it refuses."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from pytest_django import Settings
+
+from contentapi.types.declared import load_own_types
+from tests.contentapi.types.sdl import RECIPE, write_schema
+
+FILES = {
+    "recipes/__init__.py",
+    "recipes/api.py",
+    "recipes/migrations/__init__.py",
+    "recipes/models.py",
+    "schema/recipes.graphql",
+    "schema/resources/recipe.graphql",
+    "tests/recipes/__init__.py",
+    "tests/recipes/test_recipe.py",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return the folder of a project with a type. The process that would write its migration is `run`."""
+    settings.BASE_DIR, settings.SCHEMA_DIR = tmp_path, write_schema(tmp_path)
+    load_own_types.cache_clear()
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: write(tmp_path, "run", " ".join(command[2:])))
+    yield tmp_path
+    load_own_types.cache_clear()
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+
+
+def read_files(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_types_without_a_table_are_listed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("start_type")
+    assert capsys.readouterr().out == "Recipe\n"
+
+    write(project, "recipes/migrations/0001_initial.py", "")
+    call_command("start_type")
+    assert capsys.readouterr().out == ""
+
+
+def test_files_are_written_and_then_another_process_writes_the_migration(project: Path) -> None:
+    call_command("start_type", "Recipe")
+
+    files = read_files(project)
+    assert files.keys() == {*FILES, "run"}
+    assert files["run"] == "start_type Recipe"
+    assert files["schema/recipes.graphql"].startswith(RECIPE.rstrip())
+    assert "type RecipeConnection {" in files["schema/recipes.graphql"]
+
+
+@pytest.mark.parametrize("lost", sorted(FILES - {"schema/recipes.graphql"}))
+def test_second_run_writes_what_is_missing_and_nothing_else(project: Path, lost: str) -> None:
+    call_command("start_type", "Recipe")
+    before = read_files(project)
+    for name in FILES - {"recipes/models.py"}:
+        (project / name).write_text(before[name] + "\n# of the team\n")
+    changed = read_files(project)
+    (project / lost).unlink()
+
+    call_command("start_type", "Recipe")
+
+    assert read_files(project) == {**changed, lost: before[lost]}
+
+
+def test_type_with_all_its_files_is_refused(project: Path) -> None:
+    call_command("start_type", "Recipe")
+    write(project, "recipes/migrations/0001_initial.py", "")
+
+    refuse(project, "Recipe exists, with all its files.")
+
+
+def test_type_that_is_not_declared_is_refused(project: Path) -> None:
+    refuse(project, r"The files of schema/ have no type Dish with @type\(app: …\)\.", "Dish")
+
+
+def test_declaration_that_is_wrong_is_refused(project: Path) -> None:
+    write(project, "schema/recipes.graphql", RECIPE.replace("cover: Image", "cover: Picture"))
+
+    refuse(project, "schema/recipes.graphql: Recipe.cover: a field cannot have the type Picture.")
+
+
+@pytest.mark.parametrize(
+    ("file", "text"), [("recipes/models.py", "class Dish(models.Model):"), ("recipes/models/a.py", "")]
+)
+def test_app_with_other_models_is_refused(project: Path, file: str, text: str) -> None:
+    write(project, file, text)
+
+    refuse(project, "schema/recipes.graphql: Recipe: there is another package recipes; name another app.")
+
+
+@pytest.mark.parametrize("app", ["json", "django", "sessions"])
+def test_app_of_others_is_refused(project: Path, app: str) -> None:
+    write(project, "schema/recipes.graphql", RECIPE.replace('app: "recipes"', f'app: "{app}"'))
+
+    refuse(project, f"there is another package {app}; name another app.")
+
+
+def test_relation_to_a_type_without_a_table_is_refused(project: Path) -> None:
+    step = RECIPE.replace("type Recipe", "type Step").replace('"recipes"', '"steps"').split("enum")[0]
+    write(project, "schema/steps.graphql", step.replace("cover: Image", "recipe: Recipe"))
+
+    refuse(project, "schema/steps.graphql: Step.recipe leads to Recipe, which has no table: start it first.", "Step")
+
+
+def refuse(project: Path, message: str, name: str = "Recipe") -> None:
+    load_own_types.cache_clear()
+    before = read_files(project)
+
+    with pytest.raises(CommandError, match=message):
+        call_command("start_type", name)
+
+    assert read_files(project) == before
+
+
+def test_differences_are_printed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("start_type", "Recipe")
+    text = (project / "schema/recipes.graphql").read_text()
+    write(
+        project,
+        "schema/recipes.graphql",
+        text.replace("  course: Course!\n", "  course: Course!\n  isHot: Boolean\n", 1),
+    )
+    load_own_types.cache_clear()
+    capsys.readouterr()
+
+    call_command("start_type", "Recipe", diff=True)
+
+    printed: Any = capsys.readouterr()
+    assert "# schema/recipes.graphql, CreateRecipeInput\n  isHot: Boolean\n" in printed.out
+    assert '# recipes/models.py, triggers\n    "is_hot",\n' in printed.out
+    assert "schema/recipes.graphql: Recipe has no table" in printed.err

@@ -1,0 +1,194 @@
+"""The own types of an SDL, and the sentence that refuses a declaration."""
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from contentapi.types.declared import load_own_types, read_own_types
+from contentapi.types.fields import Kind, SdlError, convert_to_snake
+from tests.contentapi.types.sdl import RECIPE, RELATED, write_schema
+
+STEP = """
+type Step implements Node @type(app: "steps", read: {read}, write: editor, publication: {publication}) {{
+  id: ID! text: String! recipe: Recipe publishedAt: DateTime createdAt: DateTime! updatedAt: DateTime! version: String!
+}}
+"""
+
+
+def test_type_has_what_its_declaration_says(tmp_path: Path) -> None:
+    (recipe,) = read_own_types(write_schema(tmp_path), RELATED)
+
+    assert (recipe.name, recipe.singular, recipe.plural, recipe.app) == ("Recipe", "recipe", "recipes", "recipes")
+    assert (recipe.read, recipe.write, recipe.has_publication) == ("public", "author", True)
+    assert recipe.description == "A dish, and how to cook it."
+    assert recipe.place == "schema/recipes.graphql: Recipe"
+    assert [field.name for field in recipe.fields] == [
+        "title", "servings", "steps", "course", "tags", "cover", "related", "author",
+    ]  # fmt: skip
+    assert [field.name for field in recipe.relations] == ["cover", "related", "author"]
+
+
+def test_fields_have_their_kinds_and_limits(tmp_path: Path) -> None:
+    (recipe,) = read_own_types(write_schema(tmp_path), RELATED)
+    title, servings, _, course, tags, cover, related, author = recipe.fields
+
+    assert (title.kind, title.max_length, title.is_required, title.is_list) == (Kind.TEXT, 200, True, False)
+    assert (servings.kind, servings.minimum, servings.maximum) == (Kind.INT, 1, 100)
+    assert (course.kind, course.type_name, course.values) == (Kind.ENUM, "Course", ("starter", "main", "dessert"))
+    assert (tags.kind, tags.is_list, tags.is_required, tags.max_items, tags.max_length) == (
+        Kind.TEXT, True, False, 100, 1000,
+    )  # fmt: skip
+    assert (cover.kind, cover.type_name, cover.is_required, cover.column, cover.input_name) == (
+        Kind.RELATION, "Image", False, "cover", "coverId",
+    )  # fmt: skip
+    assert (related.is_list, related.column, related.input_name) == (True, "related_ids", "relatedIds")
+    assert (author.is_required, author.input_name) == (True, "authorId")
+    assert recipe.find_field("steps") is recipe.fields[2]
+    assert recipe.find_field("colour") is None
+
+
+def test_defaults_of_a_declaration(tmp_path: Path) -> None:
+    declaration = RECIPE[RECIPE.index("@type(") : RECIPE.index(" {")]
+    text = RECIPE.replace(declaration, '@type(app: "kitchen", plural: "dishes")').replace("publishedAt", "cookedAt")
+    (recipe,) = read_own_types(write_schema(tmp_path, text), RELATED)
+
+    assert (recipe.app, recipe.plural, recipe.read, recipe.write) == ("kitchen", "dishes", "public", "editor")
+    assert not recipe.has_publication
+    assert recipe.find_field("cookedAt")
+
+
+def test_own_types_relate_to_each_other(tmp_path: Path) -> None:
+    step = STEP.format(read="staff", publication="false").replace("publishedAt", "cookedAt")
+    recipe = RECIPE.replace("cover: Image", "cover: Image first_: Int best: Recipe").replace("first_: Int", "")
+    types = read_own_types(
+        write_schema(tmp_path, recipe, steps=step.replace("recipe: Recipe", "recipe: Recipe!")), RELATED
+    )
+
+    assert [own.name for own in types] == ["Recipe", "Step"]
+    assert [field.type_name for own in types for field in own.relations] == [
+        "Image", "Recipe", "Post", "Author", "Recipe",
+    ]  # fmt: skip
+
+
+def test_project_has_no_own_types_and_parses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contentapi.types.declared.parse", None)
+
+    assert read_own_types(settings.SCHEMA_DIR, settings.RELATED_TYPES) == ()
+    assert load_own_types() == ()
+
+
+def test_related_types_are_those_of_tests() -> None:
+    assert settings.RELATED_TYPES == RELATED
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("type Recipe", "type recipe", "recipe must be named like MenuCard."),
+        ("implements Node ", "", "must implement Node, and nothing else."),
+        ("  id: ID!\n", "", "needs the field id: ID!."),
+        ("  id: ID!\n", "  id: ID\n", "needs the field id: ID!."),
+        ("createdAt: DateTime!", "", "needs the field createdAt: DateTime!."),
+        ("updatedAt: DateTime!", "", "needs the field updatedAt: DateTime!."),
+        ("version: String!", "version: Int!", "needs the field version: String!."),
+        ("publishedAt: DateTime", "publishedAt: DateTime!", "needs the field publishedAt: DateTime."),
+        ("author: Author!", "", "has write: author, and needs the field author: Author!."),
+        ("author: Author!", "author: Author", "has write: author, and needs the field author: Author!."),
+        ('app: "recipes", ', "", "@type needs the argument app."),
+        ('app: "recipes"', 'app: "My recipes"', "app must be a package such as recipes."),
+        ("read: public", "read: all", "read must be one of public, member, staff."),
+        ("write: author", "write: anyone", "write must be one of author, editor, admin."),
+        ("publication: true", 'publication: "yes"', "publication must be true or false."),
+        ("publication: true", "draft: true", "@type has no argument draft."),
+        ("publication: true", 'publication: true, plural: "a b"', "plural must be a name such as dishes."),
+        ("publication: true", "publication: false", "Recipe.publishedAt: the server uses this name."),
+        ("title: String!", "Title: String!", "Recipe.Title must be named like publishedAt."),
+        ("title: String!", "title(max: Int): String!", "Recipe.title must not have arguments."),
+        ("title: String!", "title: Strin", "@text does not fit the type of the field."),
+        ("cover: Image", "cover: Comment", "Recipe.cover: a field cannot have the type Comment."),
+        ("cover: Image", "cover: ID", "Recipe.cover: a field cannot have the type ID."),
+        ("cover: Image", "cover: Post!", "cover must not be required: fewer people may read each Post than Recipe."),
+        ("tags: [String!]!", "tags: [String!]", "Recipe.tags is a list that can be null or contain null"),
+        ("tags: [String!]!", "tags: [[String!]!]!", "Recipe.tags is a list that can be null or contain null"),
+        ("@text(maxLength: 200)", "@text(max: 200)", "Recipe.title: @text has no argument max."),
+        ("@text(maxLength: 200)", '@text(maxLength: "long")', "the argument maxLength of @text must not be 'long'."),
+        ("@text(maxLength: 200)", "@text(maxLength: true)", "the argument maxLength of @text must not be True."),
+        ("@text(maxLength: 200)", "@text(maxLength: 0)", "Recipe.title: maxLength must be from 1 to 1,000,000."),
+        ("@text(maxLength: 200)", "@number(minimum: 1)", "Recipe.title: @number does not fit the type of the field."),
+        ("@text(maxLength: 200)", "@own", "Recipe.title must not have @own."),
+        ("tags: [String!]!", "tags: [String!]! @text(sort: true)", "Recipe.tags: sort does not fit the type"),
+        ("String! @text(maxLength: 200)", "String @text(sort: true)", "title: sort needs a field that is not null."),
+        ("minimum: 1,", "minimum: 101,", "Recipe.servings: minimum is greater than maximum."),
+        ("minimum: 1,", "minimum: 0.5,", "Recipe.servings: the limits of an Int are whole numbers of 32 bits."),
+        ("steps: String!", "class: String!", "Recipe.class: the name is a reserved word of Python."),
+        ("steps: String!", "order: String!", "Recipe.order: the name is a reserved word of SQL."),
+        ("steps: String!", "fullClean: String!", "Recipe.fullClean: Django's models have this name."),
+        ("steps: String!", "shardKey: String!", "Recipe.shardKey: the server uses this name."),
+        ("steps: String!", "coverId: String!", "Recipe.cover: another field needs the name coverId too."),
+        ("steps: String!", "aB: String! a_b: String!", "Recipe.a_b must be named like publishedAt."),
+        ("type Recipe", "type Announcement", "Announcement: this name is taken by the code of a model."),
+        ('app: "recipes"', 'app: "import"', "the app cannot be named import, which is a reserved word."),
+        ("enum Course {", "enum Course", "schema/recipes.graphql is not SDL: Syntax Error: "),
+    ],
+)  # fmt: skip
+def test_declaration_is_refused_with_the_field(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in RECIPE
+
+    with pytest.raises(SdlError) as error:
+        read_own_types(write_schema(tmp_path, RECIPE.replace(old, new, 1)), RELATED)
+
+    assert str(error.value).startswith("schema/recipes.graphql")
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "extend type Query { recipe: Int }",
+        "extend type Query { recipes: Int }",
+        "type Mutation { publishRecipe: Int }",
+        "type RecipeEdge { a: Int }",
+        "enum RecipeSortField { a }",
+        "input CreateRecipeInput { a: Int }",
+    ],
+)
+def test_names_of_other_files_are_taken(tmp_path: Path, other: str) -> None:
+    with pytest.raises(SdlError, match=r"schema/recipes\.graphql: Recipe: the schema has .* already"):
+        read_own_types(write_schema(tmp_path, other=other), RELATED)
+
+
+def test_names_of_its_own_file_are_what_start_type_wrote(tmp_path: Path) -> None:
+    assert read_own_types(write_schema(tmp_path, f"{RECIPE} extend type Query {{ recipe: Recipe }}"), RELATED)
+
+
+@pytest.mark.parametrize(
+    ("read", "publication", "field"),
+    [("staff", "false", "recipe: Step!"), ("member", "false", "recipe: Step!"), ("public", "true", "recipe: Step!")],
+)
+def test_required_relation_to_what_fewer_may_read_is_refused(
+    tmp_path: Path, read: str, publication: str, field: str
+) -> None:
+    step = STEP.format(read=read, publication=publication)
+    step = step if publication == "true" else step.replace("publishedAt", "cookedAt")
+    recipe = RECIPE.replace("cover: Image", field.replace("recipe", "step"))
+
+    with pytest.raises(
+        SdlError, match=r"Recipe.step must not be required: fewer people may read each Step than Recipe"
+    ):
+        read_own_types(write_schema(tmp_path, recipe, steps=step), RELATED)
+
+
+def test_two_types_of_one_app_are_refused(tmp_path: Path) -> None:
+    step = STEP.format(read="public", publication="true").replace('"steps"', '"recipes"')
+
+    with pytest.raises(SdlError, match="another own type has the app recipes"):
+        read_own_types(write_schema(tmp_path, steps=step), RELATED)
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("publishedAt", "published_at"), ("title", "title"), ("imageURL", "image_url"), ("a1B", "a1_b")],
+)
+def test_names_of_columns(name: str, column: str) -> None:
+    assert convert_to_snake(name) == column

@@ -1,0 +1,165 @@
+"""What the model of a type must have, or the server does not start."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import models
+from django.test.utils import isolate_apps
+
+from blog.models import Comment
+from contentapi.types import differences
+from contentapi.types.columns import list_event_columns
+from contentapi.types.declared import read_own_types
+from contentapi.types.differences import (
+    check_own_types,
+    is_same,
+    list_column_differences,
+    list_differences,
+    list_missing_events,
+    list_missing_inputs,
+    list_rule_differences,
+    require_equal_models,
+)
+from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
+from contentapi.types.generation import write_models, write_sdl
+from tests.contentapi.types.sdl import RECIPE, RELATED, write_schema
+
+WITHOUT_RELATIONS = (
+    RECIPE.replace("cover: Image\n", "rating: Float")
+    .replace("related: [Post!]!", "isVegan: Boolean")
+    .replace("author: Author!", "eatenAt: DateTime")
+    .replace("write: author", "write: editor")
+)
+LABELS = {"Author": "blog.Author"}
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> OwnType:
+    (own,) = read_own_types(write_schema(tmp_path, WITHOUT_RELATIONS), RELATED)
+    return own
+
+
+@pytest.fixture
+def model(recipe: OwnType) -> type[models.Model]:
+    """Return the model that `start_type` writes. No other code sees it."""
+    scope: dict[str, Any] = {"__name__": "orders.recipes"}
+    with isolate_apps("orders"):
+        exec(write_models(recipe, {}), scope)  # noqa: S102 - the code that is tested
+    found: type[models.Model] = scope["Recipe"]
+    return found
+
+
+def change_field(own: OwnType, name: str, /, **values: Any) -> OwnType:
+    fields = [replace(field, **values) if field.name == name else field for field in own.fields]
+    return replace(own, fields=fields)
+
+
+def test_model_of_start_type_is_that_of_the_sdl(recipe: OwnType, model: type[models.Model]) -> None:
+    assert [*list_column_differences(recipe, model), *list_rule_differences(recipe, model)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "line"),
+    [
+        ("title", {"max_length": 100}, "    title = models.CharField(max_length=100, blank=True)"),
+        ("title", {"name": "name"}, "    name = models.CharField(max_length=200, blank=True)"),
+        (
+            "servings",
+            {"kind": Kind.FLOAT, "is_required": False},
+            "    servings = models.FloatField(null=True, blank=True)",
+        ),
+        ("rating", {"is_required": True}, "    rating = models.FloatField()"),
+        ("tags", {"is_list": False, "is_required": True}, "    tags = models.CharField(max_length=1000, blank=True)"),
+        ("course", {"values": ("starter",)}, "    course = models.CharField(max_length=7, choices=Course.choices)"),
+    ],
+)
+def test_column_that_differs_is_named(
+    recipe: OwnType, model: type[models.Model], name: str, values: dict[str, Any], line: str
+) -> None:
+    (first, *_) = list_column_differences(change_field(recipe, name, **values), model)
+
+    assert f"Recipe.{values.get('name', name)} differs from recipes/models.py" in first.message
+    assert list(first.lines) == [line]
+
+
+def test_column_that_needs_a_value_and_has_no_field_is_named(recipe: OwnType, model: type[models.Model]) -> None:
+    without = replace(recipe, fields=[field for field in recipe.fields if field.name not in ("title", "rating")])
+
+    (found,) = list_column_differences(without, model)
+
+    assert "no field for the column title of recipes/models.py, which needs a value" in found.message
+
+
+def test_constraint_that_differs_is_named(recipe: OwnType, model: type[models.Model]) -> None:
+    (found,) = list_rule_differences(change_field(recipe, "servings", maximum=50), model)
+
+    assert "Recipe.servings: recipes/models.py differs in the constraint recipes_recipe_servings_range" in found.message
+    assert "Q(servings__gte=1, servings__lte=50)" in "".join(found.lines)
+
+
+def test_key_leads_to_the_table_of_the_type() -> None:
+    author = OwnField(name="author", type_name="Author", kind=Kind.RELATION, is_required=True)
+    column = Comment._meta.get_field("author")
+
+    assert is_same(author, column, LABELS)
+    assert not is_same(author, column, {"Author": "blog.Image"})
+    assert not is_same(replace(author, is_list=True), column, LABELS)
+
+
+def test_inputs_that_lack_a_field_are_named(recipe: OwnType) -> None:
+    recipe.file.write_text(WITHOUT_RELATIONS + write_sdl(recipe))
+    assert list(list_missing_inputs(recipe)) == []
+    more = OwnField(name="isHot", type_name="Boolean", kind=Kind.BOOLEAN, is_required=True)
+
+    found = list(list_missing_inputs(replace(recipe, fields=[*recipe.fields, more])))
+
+    assert [(each.file.partition(", ")[2], *each.lines) for each in found] == [
+        ("CreateRecipeInput", "  isHot: Boolean!"),
+        ("UpdateRecipeInput", "  isHot: Boolean"),
+        ("RecipeFilter", "  isHot: Boolean"),
+    ]
+
+
+def test_triggers_that_lack_a_column_are_named(recipe: OwnType) -> None:
+    code = write_models(recipe, {})
+    assert list(list_missing_events(recipe, code)) == []
+
+    (found,) = list_missing_events(recipe, code.replace('"servings", ', ""))
+
+    assert found.lines == ['    "servings",']
+    assert "published_at" in list_event_columns(recipe)
+
+
+def test_type_without_a_table_prevents_the_start(recipe: OwnType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(differences, "load_own_types", lambda: [recipe])
+    message = "schema/recipes.graphql: Recipe has no table: run manage.py start_type Recipe."
+
+    assert [each.message for each in list_differences(recipe)] == [message]
+    assert [error.msg for error in check_own_types()] == [message]
+    with pytest.raises(SdlError, match="has no table"):
+        require_equal_models()
+
+
+def test_declaration_that_is_refused_prevents_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise SdlError("schema/recipes.graphql: Recipe must be named like MenuCard.")
+
+    monkeypatch.setattr(differences, "load_own_types", refuse)
+
+    assert [error.msg for error in check_own_types()] == ["schema/recipes.graphql: Recipe must be named like MenuCard."]
+
+
+def test_model_that_differs_prevents_the_start(
+    recipe: OwnType, model: type[models.Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = change_field(recipe, "title", max_length=100)
+    monkeypatch.setattr(differences, "load_own_types", lambda: [changed])
+    monkeypatch.setattr(apps, "get_model", lambda *_: model)
+
+    assert [error.msg for error in check_own_types()] == [
+        "schema/recipes.graphql: Recipe.title differs from recipes/models.py: "
+        "manage.py start_type Recipe --diff shows it."
+    ]

@@ -1,0 +1,132 @@
+"""The code that `start_type` writes: that of the example, and that of other declarations."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from contentapi.types.columns import get_name
+from contentapi.types.declared import read_own_types
+from contentapi.types.fields import OwnType
+from contentapi.types.generation import list_files, write_file, write_sdl
+from tests.contentapi.types.sdl import RELATED, write_schema
+from tests.deployment.processes import ROOT
+
+EXAMPLE = ROOT / "examples" / "recipes"
+BY_HAND = {"api.py"}  # in the example, it names the team's own rule
+CARD = """
+type MenuCard implements Node @type(app: "menus", read: staff, write: editor, plural: "menuCards") {
+  id: ID!
+  isHot: Boolean!
+  price: Float! @number(minimum: 0.5, sort: true)
+  note: String @text(maxLength: 50)
+  courses: [Course!]!
+  levels: [Int!]! @number(maximum: 5)
+  servedAt: DateTime
+  mainDishOfTheDay: Recipe!
+  picture: Image!
+  createdAt: DateTime!
+  updatedAt: DateTime!
+  version: String!
+}
+"""
+
+
+def read_types(folder: Path, **files: str) -> dict[str, OwnType]:
+    return {own.name: own for own in read_own_types(write_schema(folder, **files), RELATED)}
+
+
+@pytest.fixture
+def card_files(tmp_path: Path) -> dict[str, str]:
+    """Return the texts of the files of a type that relates to another one, by their paths."""
+    recipe = (EXAMPLE / "schema" / "recipes.graphql").read_text().replace("read: public", "read: staff")
+    types = read_types(
+        tmp_path, recipes=recipe.replace("publication: true", "").replace("publishedAt", "eatenAt"), menus=CARD
+    )
+    files = list_files(types["MenuCard"], tmp_path, [*types.values()], RELATED)
+    return {str(path.relative_to(tmp_path)): text for path, text in files.items()}
+
+
+def test_files_of_the_example_are_those_that_start_type_writes(tmp_path: Path) -> None:
+    whole = (EXAMPLE / "schema" / "recipes.graphql").read_text()
+    recipe = read_types(tmp_path, recipes=whole)["Recipe"]
+
+    assert whole.endswith(write_sdl(recipe))
+    for path, text in list_files(recipe, tmp_path, [recipe], RELATED).items():
+        if path.name not in BY_HAND:
+            assert (EXAMPLE / path.relative_to(tmp_path)).read_text() == text, path.name
+
+
+def test_example_has_at_most_250_lines(tmp_path: Path) -> None:
+    recipe = read_types(tmp_path, recipes=(EXAMPLE / "schema" / "recipes.graphql").read_text())["Recipe"]
+    code = list_files(recipe, tmp_path, [recipe], RELATED).values()
+
+    assert write_sdl(recipe).count("\n") + sum(text.count("\n") for text in code) <= 250
+
+
+def test_code_of_a_type_parses_and_has_short_lines(card_files: dict[str, str]) -> None:
+    for path, text in card_files.items():
+        assert max(map(len, text.split("\n"))) <= 120, path
+        if path.endswith(".py"):
+            ast.parse(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    is_hot = models.BooleanField()",
+        "    price = models.FloatField()",
+        "    note = models.CharField(max_length=50, null=True, blank=True)  # noqa: DJ001 - null is no text",
+        "    courses = ArrayField(models.CharField(max_length=7, choices=Course.choices), default=list, blank=True)",
+        "    levels = ArrayField(models.IntegerField(), default=list, blank=True)",
+        "    served_at = models.DateTimeField(null=True, blank=True)",
+        '    main_dish_of_the_day = models.ForeignKey("recipes.Recipe", on_delete=models.PROTECT, related_name="+")',
+        '    picture = models.ForeignKey("blog.Image", on_delete=models.PROTECT, related_name="+")',
+        '            models.CheckConstraint(condition=Q(price__gte=0.5), name="menus_menucard_price_range"),',
+        '                condition=Q(courses__contained_by=Course.values), name="menus_menucard_courses_known"',
+        '            models.CheckConstraint(condition=Q(levels__len__lte=100), name="menus_menucard_levels_length"),',
+        '            models.Index(fields=["price", "id"], name="menus_menucard_price"),',
+        "            is_public=False,",
+        "            has_publication=False,",
+        "            has_author=False,",
+        '        return f"{self.pk}"',
+    ],
+)
+def test_model_has_the_columns_and_the_limits_of_the_sdl(card_files: dict[str, str], line: str) -> None:
+    assert line in card_files["menus/models.py"].split("\n")
+
+
+def test_model_without_publication_has_no_order_of_publications(card_files: dict[str, str]) -> None:
+    assert "publi" not in card_files["menus/models.py"].replace("is_public", "").replace("has_publication", "")
+
+
+def test_test_makes_what_a_relation_requires(card_files: dict[str, str]) -> None:
+    text = card_files["tests/menus/test_menu_card.py"]
+
+    assert "from tests.factories import make_actor, make_image\n" in text
+    assert "from tests.recipes.test_recipe import make_recipe\n" in text
+    assert '"mainDishOfTheDayId": str(make_recipe().pk)' in text
+    assert "(Role.AUTHOR, 403, 403)," in text
+    assert "(Role.EDITOR, 201, 200)," in text
+
+
+def test_long_names_of_indexes_end_with_a_digest(tmp_path: Path) -> None:
+    recipe = read_types(tmp_path)["Recipe"]
+
+    assert get_name(recipe, "title", most=30) == "recipes_recipe_title"
+    long, other = (get_name(recipe, f"number_of_servings_{each}", most=30) for each in "ab")
+    assert (len(long), long[:23], long != other) == (30, "recipes_recipe_number_o", True)
+
+
+def test_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "recipes" / "models.py"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            write_file(path, "half")
+    assert not path.exists()
+
+    write_file(path, "whole")
+
+    assert [each.name for each in path.parent.iterdir()] == ["models.py"]
+    assert path.read_text() == "whole"

@@ -1,0 +1,19 @@
+"""The tests of a project with own fields pass, in a process with its settings."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CASES = Path(__file__).parent / "cases"
+ROOT = CASES.parents[2]
+
+
+def test_cases_pass_in_a_project_with_own_fields(tmp_path: Path) -> None:
+    options = ["--ds=tests.own_fields.settings", "-p", "no:xdist", "-p", "no:cacheprovider", "-q"]
+    environment = {**os.environ, "OWN_FIELDS_FOLDER": str(tmp_path)}
+    command = [sys.executable, "-m", "pytest", *options, str(CASES)]
+
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
