@@ -12,6 +12,7 @@ ROOT = CASES.parents[2]
 def test_cases_pass_in_a_project_with_own_fields(tmp_path: Path) -> None:
     options = ["--ds=tests.own_fields.settings", "-p", "no:xdist", "-p", "no:cacheprovider", "-q"]
     environment = {**os.environ, "OWN_FIELDS_FOLDER": str(tmp_path)}
+    environment.pop("CONTENTAPI_PROCESS", None)  # contentapi.wsgi sets it, which another test may have imported
     command = [sys.executable, "-m", "pytest", *options, str(CASES)]
 
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
