@@ -13,10 +13,10 @@ from blog.models import AUTHOR_OWN, Author
 from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
 from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.forms import ServiceForm
+from contentapi.desk.lists import read_page_number
 from contentapi.types.own_form import OwnFieldsField, keep_changes
 
 ACCOUNT = "account-"  # before the id of a user, in the value of a field for an author
@@ -41,7 +41,7 @@ def suggest_writers(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRespo
     actor, term = get_actor(request), request.GET.get("term", "")
     require_permission(actor, policy.may_manage_posts_and_authors(actor), "choose authors")
     is_account = request.GET.get("field_name") == "user"
-    page = parse_id(request.GET.get("page", "")) or 1
+    page = read_page_number(request)
     authors, has_more = ([], False) if is_account else queries.find_authors(actor, term, page)
     accounts = [] if has_more else queries.find_accounts(term)
     mark, note = ("", "") if is_account else (ACCOUNT, " (no author profile yet)")

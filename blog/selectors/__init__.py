@@ -11,11 +11,11 @@ from blog.selectors.comments import (
 )
 from blog.selectors.images import (
     is_required,
-    list_own_uses,
     list_posts_with_image,
     select_image_by_id,
     select_images,
     select_kept_images,
+    select_seen_images,
     select_seen_posts,
 )
 from blog.selectors.posts import (

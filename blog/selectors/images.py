@@ -49,7 +49,12 @@ select_images_page = paginate("images", select_images, NEWEST_FIRST)
 
 def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:
     """Return those of the images with these ids that the actor may see."""
-    return Image.objects.filter(build_visible_condition(actor), pk__in=ids, deleted_at=None)
+    return select_seen_images(Image.objects.filter(pk__in=ids), actor)
+
+
+def select_seen_images(images: QuerySet[Image], actor: Actor) -> QuerySet[Image]:
+    """Return those of the images that the actor may see, and so may name."""
+    return images.filter(build_visible_condition(actor), deleted_at=None)
 
 
 def select_kept_images(images: QuerySet[Image], _: Actor) -> QuerySet[Image]:
@@ -65,20 +70,6 @@ def list_posts_with_image(pk: int) -> list[int]:
     copied = WorkingCopy.objects.annotate(body=KT("content__body"))
     copies = copied.filter(Q(body__regex=mention) | Q(content__cover_id=pk)).values_list("pk", flat=True)
     return sorted({*posts, *copies})
-
-
-def list_own_uses(actor: Actor, pk: int, most: int) -> list[str]:
-    """Return what rows of own types use an image: the names of the first ones that the actor may see, and how many
-    others: `“Soup”`, `2 other recipes`.
-    """
-    found = []
-    for use in list_uses("Image"):
-        rows = use.select(pk)
-        named = [f"“{row}”" for row in rows.filter(use.visible(actor)).order_by("pk")[:most]]
-        others = rows.count() - len(named)
-        noun = f"{'other ' if named else ''}{use.nouns[others != 1]}"
-        found += [*named, f"{others} {noun}"] if others else named
-    return found
 
 
 def is_required(pk: int) -> bool:

@@ -12,11 +12,12 @@ from django.db.models import ProtectedError
 from blog import policy, selectors
 from blog.models import AUTHOR_OWN, MAX_COAUTHORS, Author, Coauthorship, Post
 from blog.models.audit import Audit
-from contentapi.core.errors import Conflict, Invalid, Unauthenticated, refuse_required, require_row
+from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes
+from contentapi.events.uses import refuse_required
 from contentapi.projection import PreparedQuery
 
 PROFILE = {"name", "bio", "avatar_url"}
@@ -144,7 +145,7 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
             raise Conflict(f"{author.name} has posts. Delete them first.") from None
         if any(isinstance(each, Coauthorship) for each in error.protected_objects):
             raise Conflict(f"{author.name} is a co-author of posts. Change their co-authors first.") from None
-        with refuse_required():
+        with refuse_required(actor, "Author", pk):
             raise
     Audit.AUTHOR_DELETED.record(actor, "author", pk)
     return author_id

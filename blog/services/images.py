@@ -14,7 +14,7 @@ from blog.images.formats import Format
 from blog.models import Image, ImageStatus, Post
 from blog.models.audit import Audit
 from blog.models.images import MAX_ALT, MAX_CAPTION, MAX_CREDIT, MAX_FILE_NAME
-from blog.selectors import is_required, list_own_uses, list_posts_with_image, select_seen_posts
+from blog.selectors import is_required, list_posts_with_image, select_seen_posts
 from blog.services.image_room import name_upload, require_format, require_room, store_upload
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
@@ -25,6 +25,7 @@ from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
 from contentapi.db.ids import take_id
 from contentapi.events.triggers import attribute_changes
+from contentapi.events.uses import describe_uses
 from contentapi.http.uploads import SentFile
 from contentapi.media.access import get_media_url
 from contentapi.media.storage import PUBLIC
@@ -192,7 +193,7 @@ def delete_image(
     """
     image = get_image_for_update(actor, image_id, "delete this image")
     require_version("image", image.version, expected_version)
-    users, own = list_posts_with_image(image.pk), list_own_uses(actor, image.pk, NAMED_POSTS)
+    users, own = list_posts_with_image(image.pk), describe_uses(actor, "Image", image.pk, NAMED_POSTS)
     if is_required(image.pk):
         raise Conflict(f"The image is required by {', '.join(own)}. Give them another image first.")
     if (users or own) and not force:

@@ -21,10 +21,11 @@ from blog.services.validation import (
     validate_transition,
 )
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import refuse_required, require_row
+from contentapi.core.errors import require_row
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes, silence
+from contentapi.events.uses import refuse_required
 from contentapi.monitoring.figures import FIGURES
 
 POST_EVENTS = {
@@ -161,7 +162,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
     pk = post.pk
-    with attribute_changes(actor), silence("comment"), refuse_required():
+    with attribute_changes(actor), silence("comment"), refuse_required(actor, "Post", pk):
         post.delete()
     states = {"from": str(post.status)}
     Audit.POST_DELETED.record(actor, "post", pk, **states)

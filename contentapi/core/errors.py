@@ -6,14 +6,12 @@ docs/decisions/0019-errors-and-400-or-422.md.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
 from django.db import IntegrityError, InterfaceError, InternalError, OperationalError, ProgrammingError
-from django.db.models import ProtectedError
 from django.http import Http404
 from django.utils.module_loading import import_string
 from psycopg.errors import ForeignKeyViolation, UndefinedColumn, UndefinedFunction, UndefinedTable, UniqueViolation
@@ -27,7 +25,6 @@ Fields = Mapping[str, Sequence[str]]
 # A distributed database passes on the message of a node, and not its fields.
 CONSTRAINT_OF_SHARD = re.compile(r'constraint "(\w+?)(?:_\d{6,})?"')  # without the id of the shard
 LACKS_MIGRATIONS = "contentapi.health.readiness.lacks_migrations"  # it executes a statement, and this package has none
-NAMED = 5  # of the rows that require another one
 PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
 
 
@@ -184,16 +181,6 @@ def require_found(row: T | None, name: str) -> T:
 def require_row(rows: Iterable[T], name: str) -> T:
     """Return the only row of a QuerySet, to which `first` would add an ORDER BY. Raises as `require_found` does."""
     return require_found(next(iter(rows), None), name)
-
-
-@contextmanager
-def refuse_required() -> Iterator[None]:
-    """Raise `Conflict` if the block deletes an object that rows of own types require. The message names some."""
-    try:
-        yield
-    except ProtectedError as error:
-        names = ", ".join(f"“{each}”" for each in [*error.protected_objects][:NAMED])
-        raise Conflict(f"This is required by {names}. Change or delete what requires it first.") from None
 
 
 def to_api_error(exception: BaseException) -> ApiError:

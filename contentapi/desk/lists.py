@@ -19,9 +19,15 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter
 
+from contentapi.core.pagination import parse_id
 from contentapi.core.unicode import ACCENTS, fold_accents, remove_invisible
 
 ORDER = "o"  # the parameter of a list's order
+
+
+def read_page_number(request: HttpRequest) -> int:
+    """Return the number of the page of suggestions that a request names: 1 without one."""
+    return min(parse_id(request.GET.get("page", "")) or 1, BoundedPaginator.MAX_ROWS)
 
 
 class BoundedPaginator(Paginator):

@@ -75,9 +75,9 @@ class Use(NamedTuple):
 class Type:
     """A type of objects: the selector of `node(id:)`, if it is a Node, and what happens to its objects.
 
-    `related(rows, actor)` returns those of the rows that a relation of an own type leads to. `key_input` is the path of
-    the widget for the id of one in a form. `owners` are those of the type by which own types name their author. `uses`
-    are those of an own type.
+    `related(rows, actor)` returns those of the rows that a relation of an own type leads to. `named` returns those that
+    an actor may name there, by default the same. `key_input` is the path of the widget for the id of one in a form.
+    `owners` are those of the type by which own types name their author. `uses` are those of an own type.
     """
 
     projection: Projection
@@ -85,6 +85,7 @@ class Type:
     events: EventSource | None = None
     related: Callable[[QuerySet[Any], Actor], QuerySet[Any]] = select_every_row
     key_input: str = ""
+    named: Callable[[QuerySet[Any], Actor], QuerySet[Any]] | None = None
     owners: Owners | None = None
     uses: Sequence[Use] = ()
 

@@ -78,12 +78,13 @@ FIELDS: Mapping[str, ProjectedField | str] = {
 class EventSource:
     """The actions on the objects of a type, the rule for seeing their events, and the representation in REST.
 
-    `visible` is the condition on events that are not public, for actors with `events:read`.
+    `visible` is the condition on events that are not public, for actors with `events:read`; `limit` one on all events.
     """
 
     actions: Sequence[str]
     visible: policy.EventRule
     data: Representation
+    limit: policy.EventRule | None = None
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ class EventTypes:
         self.connection = EventConnectionType(self.interface)
         self.data = {each.kind: each.source.data for each in declared}
         self.rules = {each.kind: each.source.visible for each in declared}
+        self.limits = {each.kind: each.source.limit for each in declared if each.source.limit}
         self.names: list[str] = []
         self.meanings: dict[str, list[str]] = {}  # of what `parse` knows
         for each in declared:
@@ -180,7 +182,10 @@ class EventTypes:
         return [self.interface, *self.interface.types, self.connection, self.connection.edge]
 
     def visible(self, actor: Actor) -> Q:
-        return policy.build_visible_events(actor, self.rules)
+        visible = policy.build_visible_events(actor, self.rules)
+        for kind, limit in self.limits.items():
+            visible &= ~Q(type__startswith=f"{kind}.") | limit(actor)
+        return visible
 
     def parse(self, types: Collection[str]) -> list[str]:
         """Return the names of some types: `post.*` means those of all actions on posts. Raises `Malformed`."""

@@ -24,9 +24,8 @@ from graphql import (
     print_ast,
 )
 
+from contentapi.conf.content_apps import READERS, WRITERS, OwnAccess, find_own_access
 from contentapi.types.fields import (
-    READERS,
-    WRITERS,
     OwnField,
     OwnType,
     SdlError,
@@ -83,7 +82,14 @@ def read_own_types(folder: Path, related: Mapping[str, Mapping[str, str]]) -> Se
         require_free_names(own, {*list_names(others)})
         for field in own.relations:
             require_relation(own, field, by_name, related)
+        require_same_access(own)
     return tuple(by_name.values())
+
+
+def require_same_access(own: OwnType) -> None:
+    """Raise `SdlError` if the start, which has no parser, reads another declaration."""
+    if OwnAccess(own.path, own.read, own.write) not in find_own_access(own.file.parent):
+        raise SdlError(f"{own.place}: write @type(…) without comments, at the beginning of the type.")
 
 
 def list_models(types: Sequence[OwnType], related: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
@@ -139,6 +145,8 @@ def read_own_type(node: ObjectTypeDefinitionNode, path: Path, enums: Mapping[str
         description=node.description.value if node.description else "",
         fields=[read_field(field, ("text", "number"), enums, place) for field in fields],
     )
+    if (own.read, own.write) == ("staff", AUTHOR):
+        raise SdlError(f"{place} has read: staff and write: author: authors could not read their own.")
     author = own.find_field(AUTHOR)
     if own.write == AUTHOR and types.get(AUTHOR) != f"{AUTHOR.capitalize()}!":
         raise SdlError(f"{place} has write: {AUTHOR}, and needs the field {AUTHOR}: {AUTHOR.capitalize()}!.")
@@ -173,12 +181,30 @@ def require_relation(
     own: OwnType, field: OwnField, types: Mapping[str, OwnType], related: Mapping[str, Mapping[str, str]]
 ) -> None:
     """Raise `SdlError` for an unknown type, and for a required relation to a type that fewer people may read."""
-    place = f"{own.place}.{field.name}"
-    if other := types.get(field.type_name):
-        readers = "staff" if other.has_publication else other.read  # unpublished rows are for staff and their author
-    elif field.type_name in related:
-        readers = related[field.type_name]["read"]
-    else:
-        raise SdlError(f"{place}: a field cannot have the type {field.type_name}.")
-    if field.is_required and READERS.index(readers) > READERS.index(own.read):
-        raise SdlError(f"{place} must not be required: fewer people may read each {field.type_name} than {own.name}.")
+    place, target = f"{own.place}.{field.name}", field.type_name
+    readers = find_readers(target, types, related)
+    if readers is None:
+        raise SdlError(f"{place}: a field cannot have the type {target}.")
+    if not field.is_required:
+        return
+    if own.name in list_required(target, types):
+        raise SdlError(f"{place} must not be required: no first {own.name} could be created.")
+    if READERS.index(readers) > READERS.index(own.read):
+        raise SdlError(f"{place} must not be required: fewer people may read each {target} than {own.name}.")
+
+
+def find_readers(name: str, types: Mapping[str, OwnType], related: Mapping[str, Mapping[str, str]]) -> str | None:
+    """Return who may read each row of a type; None for a type that no relation can lead to."""
+    if own := types.get(name):
+        return "staff" if own.has_publication else own.read  # unpublished rows are for staff and their author
+    return related[name]["read"] if name in related else None
+
+
+def list_required(name: str, types: Mapping[str, OwnType]) -> set[str]:
+    """Return the name of a type and of the types that its rows cannot do without."""
+    found, left = set(), [name]
+    while left:
+        found.add(each := left.pop())
+        fields = types[each].relations if each in types else ()
+        left += [field.type_name for field in fields if field.is_required and field.type_name not in found]
+    return found

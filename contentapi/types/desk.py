@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from ariadne import convert_camel_case_to_snake
 from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -14,16 +13,16 @@ from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilt
 from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import parse_id
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import Page, PolicyAdmin
-from contentapi.desk.lists import RelatedFilter, build_state_filter
+from contentapi.desk.lists import RelatedFilter, build_state_filter, read_page_number
 from contentapi.desk.rendering import build_time_column
 from contentapi.types import policy, selectors, services
 from contentapi.types.declared import AUTHOR
 from contentapi.types.fields import Kind, OwnField
 from contentapi.types.forms import OPENED, OwnForm, build_form
 from contentapi.types.models import OwnModel, list_own_models
+from contentapi.types.validation import select_nameable
 
 CHOICES = 20  # of one page of suggestions
 STATES = [("published", "Published"), ("draft", "Not published")]
@@ -35,12 +34,12 @@ def suggest_rows(request: HttpRequest, model_admin: Any, name: str) -> HttpRespo
     """Return the rows that a field can name and that have a text, page by page. Raises `NotFound`."""
     actor, field = get_actor(request), model_admin.own.sdl.find_field(name)
     offered = model_admin.get_fields(request) if model_admin.may_open(actor) else ()
-    if field is None or convert_camel_case_to_snake(field.input_name) not in offered:
+    if field is None or field.input_column not in offered:
         raise NotFound("There is no such field.")
     rows = select_choices(model_admin.own, actor, field)
     searching = admin.site.get_model_admin(rows.model)
     found, _ = searching.get_search_results(request, rows, request.GET.get("term", ""))
-    return show_suggestions(found, parse_id(request.GET.get("page", "")) or 1)
+    return show_suggestions(found, read_page_number(request))
 
 
 def select_choices(own: OwnModel, actor: Actor, field: OwnField) -> models.QuerySet[Any]:
@@ -48,7 +47,7 @@ def select_choices(own: OwnModel, actor: Actor, field: OwnField) -> models.Query
     if field.kind != Kind.RELATION:
         raise NotFound("There is no such field.")
     target = own.types[field.type_name]
-    return target.related(target.projection.model._default_manager.order_by("-pk"), actor)
+    return select_nameable(target, target.projection.model._default_manager.order_by("-pk"), actor)
 
 
 def show_suggestions(rows: models.QuerySet[Any], page: int) -> HttpResponse:
@@ -91,9 +90,15 @@ class OwnAdmin(PolicyAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Return the fields of the form: the author for those who may name others."""
-        names = [convert_camel_case_to_snake(field.input_name) for field in self.own.sdl.fields]
+        names = [field.input_column for field in self.own.sdl.fields]
         hidden = set() if policy.may_write_all(self.own, get_actor(request)) else {"author_id"}
         return [*(name for name in names if name not in hidden), OPENED]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **options)
+        offered = self.get_fields(request, obj)
+        form.base_fields = {name: field for name, field in form.base_fields.items() if name in offered}
+        return form
 
     def create(self, actor: Actor, row: Any, form: OwnForm) -> Any:
         create = self.own.create or partial(services.create_row, self.own.model)

@@ -1,12 +1,14 @@
 """What a team declares in the SDL: an own type, and the fields of own types and of others, with their limits."""
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from ariadne import convert_camel_case_to_snake
 from graphql import (
     DirectiveNode,
     EnumTypeDefinitionNode,
@@ -23,8 +25,8 @@ MAX_ITEMS = 100  # of a list
 MAX_LENGTH = 1_000_000
 LARGEST_INT = 2**31 - 1
 FIELD_NAME = re.compile(r"[a-z][A-Za-z0-9]*")
-READERS = ("public", "member", "staff")  # from all to few
-WRITERS = ("author", "editor", "admin")
+
+convert_to_snake = convert_camel_case_to_snake  # also of names of columns: resolvers get the inputs by these names
 
 
 class SdlError(Exception):
@@ -135,6 +137,11 @@ class OwnType:
         return self.name[0].lower() + self.name[1:]
 
     @property
+    def path(self) -> str:
+        """The path of the collection, without slash: `recipe-books`. The scopes begin with it."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", self.plural).lower()
+
+    @property
     def place(self) -> str:
         """The beginning of messages: `schema/recipes.graphql: Recipe`."""
         return name_place(self.file, self.name)
@@ -149,11 +156,6 @@ class OwnType:
 
 def name_place(path: Path, name: str) -> str:
     return f"{path.parent.name}/{path.name}: {name}"
-
-
-def convert_to_snake(name: str) -> str:
-    """Return the name of a column: `published_at` for `publishedAt`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def read_field(
@@ -252,6 +254,12 @@ def require_possible_limits(found: Mapping[str, Any], kind: Kind, place: str) ->
         if not 1 <= found.get(name, 1) <= most:
             raise SdlError(f"{place}: {name} must be from 1 to {most:,}.")
     limits = [found[name] for name in ("minimum", "maximum") if found.get(name) is not None]
+    require_possible_range(limits, kind, place)
+
+
+def require_possible_range(limits: Sequence[float], kind: Kind, place: str) -> None:
+    if not all(abs(limit) <= sys.float_info.max for limit in limits):  # an integer can be larger than each float
+        raise SdlError(f"{place}: the limits must be finite numbers.")
     if kind == Kind.INT and any(limit != int(limit) or abs(limit) > LARGEST_INT for limit in limits):
         raise SdlError(f"{place}: the limits of an Int are whole numbers of 32 bits.")
     if len(limits) > 1 and limits[0] > limits[1]:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ariadne import convert_camel_case_to_snake
 from django import forms
 from django.urls import reverse
 from django.utils.module_loading import import_string
@@ -19,10 +18,11 @@ from unfold.widgets import (
 )
 
 from contentapi.core.errors import VersionConflict
+from contentapi.core.identity import ANONYMOUS
 from contentapi.core.pagination import parse_id
 from contentapi.desk.forms import LinesField, ServiceForm, Textarea, TextField
 from contentapi.types.declared import AUTHOR
-from contentapi.types.fields import NUMBERS, Kind, OwnField
+from contentapi.types.fields import NUMBERS, Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
 
 LONG = 200  # characters; a text that may have more is edited in several lines
@@ -34,6 +34,7 @@ class RelatedInput(UnfoldAdminAutocompleteModelChoiceFieldWidget):
 
     def __init__(self, own: OwnModel, field: OwnField) -> None:
         self.own, self.field = own, field
+        self.actor = ANONYMOUS  # who opens the form
         super().__init__()
 
     def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -42,17 +43,19 @@ class RelatedInput(UnfoldAdminAutocompleteModelChoiceFieldWidget):
         return {**super().build_attrs(base_attrs, extra_attrs), "data-ajax--url": address}
 
     def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
+        texts = self.find_texts([parse_id(str(text)) for text in value])
         options = [
-            self.create_option(name, row.pk, str(row), selected=True, index=place)
-            for place, row in enumerate(self.find_rows([parse_id(str(text)) for text in value]))
+            self.create_option(name, pk, text, selected=True, index=place) for place, (pk, text) in enumerate(texts)
         ]
         if not self.allow_multiple_selected and not self.is_required:
             options.insert(0, self.create_option(name, "", "", selected=False, index=0))
         return [(None, options, 0)]
 
-    def find_rows(self, ids: Sequence[int]) -> list[Any]:
-        found = self.own.types[self.field.type_name].projection.model._default_manager.in_bulk(ids)
-        return [found[pk] for pk in ids if pk in found]
+    def find_texts(self, ids: Sequence[int]) -> list[tuple[int, str]]:
+        """Return the ids with the texts of their rows, or with the name of the type for what the actor may not see."""
+        target = self.own.types[self.field.type_name]
+        found = target.related(target.projection.model._default_manager.all(), self.actor).in_bulk(ids)
+        return [(pk, str(found.get(pk, f"{self.field.type_name} {pk}"))) for pk in ids if pk]
 
 
 class RelatedListInput(RelatedInput, UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget):
@@ -79,7 +82,7 @@ class RelatedField(forms.Field):
 
 def build_form_field(own: OwnModel, field: OwnField) -> forms.Field:
     """Return the field of a form for a field of the SDL."""
-    words = convert_camel_case_to_snake(field.name).replace("_", " ")
+    words = convert_to_snake(field.name).replace("_", " ")
     shared: dict[str, Any] = {"label": words.capitalize(), "help_text": field.description}
     # The default author is the profile of the person.
     shared["required"] = field.is_required and field.name != AUTHOR
@@ -148,8 +151,11 @@ class OwnForm(ServiceForm):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         row = self.instance
+        for each in self.fields.values():
+            if isinstance(each.widget, RelatedInput):
+                each.widget.actor = self.actor
         for field in self.own.sdl.fields:
-            name = convert_camel_case_to_snake(field.input_name)
+            name = field.input_column
             if name in self.fields:
                 value = getattr(row, self.own.get_column(field)) if row.pk else None
                 self.fields[name].initial = self.initial[name] = value
@@ -182,7 +188,7 @@ class OwnForm(ServiceForm):
 
 def build_form(own: OwnModel) -> type[OwnForm]:
     """Return the class of the form of a type. Its fields are the inputs of the API."""
-    names = {convert_camel_case_to_snake(field.input_name): field for field in own.sdl.fields}
+    names = {field.input_column: field for field in own.sdl.fields}
     fields = {name: build_form_field(own, field) for name, field in names.items()}
     meta = type("Meta", (), {"model": own.model, "fields": []})
     kind: Any = type(OwnForm)

@@ -4,15 +4,17 @@ API = App(own_types=[OwnModel(Recipe)])
 """
 
 import re
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Model, Q
 
 from contentapi.core.identity import Actor, Scope
 from contentapi.events.declarations import Owners, Type, load_apps
-from contentapi.types.declared import AUTHOR, load_own_types
+from contentapi.monitoring.audit import AuditEvent
+from contentapi.types.declared import AUTHOR, find_readers, load_own_types
 from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
 
 
@@ -25,9 +27,11 @@ class OwnModel:
       `services.create_row`, which it may call.
     * `update(*, actor, row_id, changes, expected_version=None)` returns the row after changes of its fields. The
       default is `services.update_row`. Neither publishing nor deleting calls it.
-    * `may_write(actor, owner_id)` returns whether the actor may write rows of this user: before each write.
-    * `rows(actor)` returns the condition on the rows that the actor may see: when a statement is compiled, so it may
-      depend on the actor's role, scopes and kind of credential only; the actor's id may be a parameter.
+    * `may_write(actor, owner_id)` returns whether the actor may write rows of this user, None without one: before each
+      write and publication, of actors who have its scope.
+    * `rows(actor)` returns a condition on the rows that the actor may see, beside `read:` and the publication: when a
+      statement is compiled, so it may depend on the actor's role, scopes and kind of credential only; the actor's id
+      may be a parameter. Events of other rows, and of deleted ones, are hidden too.
     * `desk(admin)` returns the class of the admin, made of the default one: once, at the start.
     """
 
@@ -77,8 +81,21 @@ class OwnModel:
 
     @cached_property
     def path(self) -> str:
-        """The path of the collection, without slash: `recipe-books`."""
-        return self.nouns[1].replace(" ", "-")
+        return self.sdl.path
+
+    @cached_property
+    def audit(self) -> Any:
+        """The events of the audit log, such as `recipe.published`."""
+        define: Any = AuditEvent  # without members, it makes an enum
+        kind, actions = self.sdl.name.lower(), ("published", "unpublished", "deleted")
+        return define("Audit", {action.upper(): f"{kind}.{action}" for action in actions})
+
+    @cached_property
+    def guarded(self) -> Sequence[OwnField]:
+        """The required relations to types that not everybody may read: who may see a row may see these of it."""
+        types = {own.name: own for own in load_own_types()}
+        readers = partial(find_readers, types=types, related=settings.RELATED_TYPES)
+        return [field for field in self.sdl.relations if field.is_required and readers(field.type_name) != "public"]
 
     @cached_property
     def read_scope(self) -> Scope:

@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 from django.db import models
 
-from contentapi.types.fields import OwnType, SdlError
+from contentapi.conf.content_apps import RESOURCES
+from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
 
 # The reserved key words of PostgreSQL (Appendix C of its manual)
 SQL = re.compile(
@@ -21,10 +22,14 @@ SQL = re.compile(
 # Names of rows and of pages
 KERNEL = re.compile(
     "id|created_at|updated_at|published_at|version|shard_key|node|cursor|expected_version|input|first|last|before|after|"
-    "page|per_page|order_by|filter"
+    "page|per_page|order_by|filter|actor|provided|after_pk|own|opened_version|list|str|models|timezone"
 )
 DJANGO = {*dir(models.Model), "objects", "pk"}
-CODE = ("API", "App", "Announcement", "OwnTypeDeclaration", "SharedIdField")
+# Names of the modules that `start_type` writes
+CODE = (
+    *("API", "App", "Announcement", "OwnModel", "SharedIdField", "ArrayField", "GinIndex", "Q", "Value", "Coalesce"),
+    *("UTC", "NEVER", "Meta", "models", "timezone", "datetime", "announce_rows"),
+)
 
 
 def require_free_names(own: OwnType, taken: Collection[str]) -> None:
@@ -33,10 +38,27 @@ def require_free_names(own: OwnType, taken: Collection[str]) -> None:
         raise SdlError(f"{own.place}: this name is taken by the code of a model.")
     if keyword.iskeyword(own.app) or SQL.fullmatch(own.app):
         raise SdlError(f"{own.place}: the app cannot be named {own.app}, which is a reserved word.")
+    if own.path in RESOURCES:
+        raise SdlError(f"{own.place}: the scopes of {own.path} belong to the server; choose another plural.")
+    for field in own.fields:
+        if field.kind == Kind.ENUM:
+            require_free_enum(own, field)
     for name in list_api_names(own):
         if name in taken:
             raise SdlError(f"{own.place}: the schema has {name} already; choose another name, or another plural.")
     require_free_columns(own)
+
+
+def require_free_enum(own: OwnType, field: OwnField) -> None:
+    """Raise `SdlError` if the enum of a field cannot be a class beside the model: each value becomes a name."""
+    place, enum = f"{own.place}.{field.name}", field.type_name
+    if enum in (*CODE, own.name) or keyword.iskeyword(enum):
+        raise SdlError(f"{place}: the enum needs another name than {enum}.")
+    names = [value.upper() for value in field.values]
+    if len({*names}) < len(names):
+        raise SdlError(f"{place}: two values of {enum} differ in upper and lower case only.")
+    if any(name.startswith("_") for name in names):
+        raise SdlError(f"{place}: a value of {enum} must begin with a letter.")
 
 
 def require_free_columns(own: OwnType) -> None:

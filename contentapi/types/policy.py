@@ -5,7 +5,7 @@ With a publication, rows without `published_at` are like drafts: visible to thei
 
 from functools import partial
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from contentapi.core.identity import ROLE_SCOPES, Actor, Scope
 from contentapi.core.policy import EVERYTHING, NEVER, NOTHING, build_events_in_reach, get_reach
@@ -22,10 +22,17 @@ def may_read(own: OwnModel, actor: Actor) -> bool:
 
 def visible_rows(own: OwnModel, actor: Actor) -> Q:
     """The rows that the actor may see. Without the permission to read the type none."""
-    if own.rows is not None:
-        return own.rows(actor)
     if not may_read(own, actor):
         return NEVER
+    visible = build_published_condition(own, actor)
+    for field in own.guarded:
+        target = own.types[field.type_name]
+        named = target.projection.model._base_manager.filter(pk=OuterRef(own.get_column(field)))
+        visible &= Q(Exists(target.related(named, actor)))
+    return visible if own.rows is None else visible & own.rows(actor)
+
+
+def build_published_condition(own: OwnModel, actor: Actor) -> Q:
     hidden = get_reach(actor, own.read_scope).build_condition(partial(build_own_condition, own))
     if not own.sdl.has_publication or hidden == EVERYTHING:
         return EVERYTHING
@@ -43,9 +50,14 @@ def may_write(own: OwnModel, actor: Actor) -> bool:
 
 def may_write_of(own: OwnModel, actor: Actor, owner_id: int | None) -> bool:
     """Whether the actor may create, change and delete rows whose author has this user."""
-    if own.may_write is not None:
-        return own.may_write(actor, owner_id)
-    return get_reach(actor, own.write_scope).includes(owner_id)
+    return may_use_of(own, actor, own.write_scope, owner_id)
+
+
+def may_use_of(own: OwnModel, actor: Actor, scope: Scope, owner_id: int | None) -> bool:
+    """Whether the actor has a scope for rows of this user. A rule of the team decides about whose rows."""
+    if own.may_write is None:
+        return get_reach(actor, scope).includes(owner_id)
+    return actor.has(scope) and own.may_write(actor, owner_id)
 
 
 def may_write_all(own: OwnModel, actor: Actor) -> bool:
@@ -56,7 +68,7 @@ def may_write_all(own: OwnModel, actor: Actor) -> bool:
 def may_publish_of(own: OwnModel, actor: Actor, owner_id: int | None) -> bool:
     """Whether the actor may publish rows whose author has this user: with `posts:publish` and a role that may write."""
     is_writer = actor.role is not None and own.write_scope in ROLE_SCOPES[actor.role]
-    return is_writer and get_reach(actor, Scope.POSTS_PUBLISH).includes(owner_id)
+    return is_writer and may_use_of(own, actor, Scope.POSTS_PUBLISH, owner_id)
 
 
 def visible_events(own: OwnModel, actor: Actor) -> Q:
@@ -70,3 +82,9 @@ def visible_events(own: OwnModel, actor: Actor) -> Q:
     if own.sdl.read == "public" or hidden == EVERYTHING:
         return hidden
     return PUBLISHED_EVENTS if hidden == NOTHING else PUBLISHED_EVENTS | hidden
+
+
+def limit_events(own: OwnModel, actor: Actor) -> Q:
+    """The events of rows that the actor may see now: of a type whose rows a rule of the team limits."""
+    rows = own.model._base_manager.filter(visible_rows(own, actor), pk=OuterRef("subject_id"))
+    return Q(Exists(rows))

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import msgspec
-from ariadne import convert_camel_case_to_snake
 from msgspec import UNSET, Meta, UnsetType
 
 from contentapi.http.response import Response, created, no_content
@@ -14,7 +13,7 @@ from contentapi.rest import Body, ExpectedVersionBody, Resource, ResourceRequest
 from contentapi.rest.representations import Representation
 from contentapi.types import selectors, services
 from contentapi.types.declared import AUTHOR
-from contentapi.types.fields import Kind, OwnField
+from contentapi.types.fields import Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
 
 KINDS: dict[Kind, Any] = {
@@ -33,7 +32,7 @@ def define_body(own: OwnModel, name: str, *, is_new: bool) -> type[Body]:
     members: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     names = {}
     for field in own.sdl.fields:
-        parameter = convert_camel_case_to_snake(field.input_name)
+        parameter = field.input_column
         names[parameter] = field.input_name
         if is_new and field.is_required and field.name != AUTHOR:
             members.append((parameter, get_kind(field)))
@@ -59,7 +58,7 @@ class OwnResource(Resource):
 class RowCollection(OwnResource):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page(*self.own.filters)
-        criteria = {convert_camel_case_to_snake(name): value for name, value in page.filters.items()}
+        criteria = {convert_to_snake(name): value for name, value in page.filters.items()}
         return request.shown.page(
             selectors.select_rows(self.own, request.actor, criteria, page.after), page, request.actor
         )

@@ -6,7 +6,7 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any
 
-from ariadne import MutationType, QueryType, SchemaBindable, convert_camel_case_to_snake
+from ariadne import MutationType, QueryType, SchemaBindable
 from django.db.models import F, Q, QuerySet
 
 from contentapi.core.identity import Actor
@@ -27,7 +27,7 @@ from contentapi.projection import (
 from contentapi.projection.fields import ProjectedField
 from contentapi.rest.representations import VERSION, Representation
 from contentapi.types import policy, selectors, services
-from contentapi.types.fields import Kind, OwnField
+from contentapi.types.fields import Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
 from contentapi.types.resources import build_resources
 
@@ -69,7 +69,8 @@ def build_app(own: OwnModel) -> App:
     connection = ConnectionType(projection)
     shown = Representation(projection, noun=own.nouns[0], version=VERSION)
     actions = [f"created updated {'published unpublished ' if sdl.has_publication else ''}deleted"]
-    events = EventSource(actions[0].split(), partial(policy.visible_events, own), shown)
+    limit = partial(policy.limit_events, own) if own.rows else None
+    events = EventSource(actions[0].split(), partial(policy.visible_events, own), shown, limit)
     node = selectors.build_node_selector(own)
     declared = Type(projection, node, events, partial(select_visible, own), uses=build_uses(own))
     changed = ("Create", "Update", *(("Publish", "Unpublish") if sdl.has_publication else ()))
@@ -101,7 +102,7 @@ def build_field(own: OwnModel, field: OwnField) -> ProjectedField | str:
 
     if field.is_list:
         return Listed(field.column, select_related)
-    # Who may see a row may see those of its required relations: `read_own_types` refuses others.
+    # Who may see a row may see those of its required relations: see `OwnModel.guarded`.
     return ToOne(field.column, None if field.is_required else select_related)
 
 
@@ -142,7 +143,7 @@ def build_bindables(own: OwnModel) -> list[SchemaBindable]:
         sdl.singular: pass_id(partial(selectors.select_row_by_id, own)),
         sdl.plural: pass_arguments(partial(selectors.build_connection, own)),
     }
-    deleted_id = convert_camel_case_to_snake(f"deleted{sdl.name}Id")
+    deleted_id = convert_to_snake(f"deleted{sdl.name}Id")
     mutation = {
         f"create{sdl.name}": pass_arguments(own.create or partial(services.create_row, model)),
         f"update{sdl.name}": pass_changes(own.update or partial(services.update_row, model), "row_id"),

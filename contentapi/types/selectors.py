@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from ariadne import convert_camel_case_to_snake
 from django.db.models import Q, QuerySet
 
 from contentapi.core.errors import Malformed
@@ -13,7 +12,7 @@ from contentapi.core.pagination import Position, parse_connection_args, parse_id
 from contentapi.core.policy import require_permission
 from contentapi.projection import NEWEST_FIRST, ConnectionQuery, Ordering, Rows, parametrised
 from contentapi.types import policy
-from contentapi.types.fields import Kind, OwnField
+from contentapi.types.fields import Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
 
 TAG = "tag"
@@ -68,7 +67,7 @@ def select_rows(
     Raises `Unauthenticated`, `Forbidden` and `Malformed`.
     """
     require_reader(own, actor)
-    names = {convert_camel_case_to_snake(name): name for name in own.filters}
+    names = {convert_to_snake(name): name for name in own.filters}
     given = {names.get(name, name): value for name, value in sorted((criteria or {}).items()) if value is not None}
     parsed = {name: parse_criterion(name, own.filters[name], value) for name, value in given.items()}
     return build_list_selector(own)(actor, after=after, **parsed)

@@ -12,12 +12,12 @@ from django.db.models import Model
 from django.utils import timezone
 
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import Invalid, refuse_required, require_found
+from contentapi.core.errors import Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes
-from contentapi.monitoring.audit import AuditEvent
+from contentapi.events.uses import refuse_required
 from contentapi.types import policy, selectors
 from contentapi.types.declared import AUTHOR
 from contentapi.types.models import OwnModel, get_own_model
@@ -27,13 +27,14 @@ Rule = Callable[[OwnModel, Actor, int | None], bool]  # of the policy, for the r
 
 
 @transaction.atomic
-def create_row(model: type[Model], *, actor: Actor, **values: Any) -> Any:
+def create_row(model: type[Model], /, *, actor: Actor, **values: Any) -> Any:
     """Create a row; without `author_id`, its author is the actor's own profile. Raises `Invalid` and `Malformed`.
 
     `values` have the names of the input in Python, such as `cover_id`.
     """
     own = get_own_model(model)
-    require_permission(actor, policy.may_write(own, actor), f"write {own.nouns[1]}")
+    may_write = policy.may_write(own, actor) if own.has_author else policy.may_write_of(own, actor, None)
+    require_permission(actor, may_write, f"write {own.nouns[1]}")
     columns = clean_values(own, actor, values, is_new=True)
     if own.has_author:
         columns["author_id"] = find_author(own, actor, values.get("author_id"))
@@ -140,7 +141,7 @@ def delete_row(model: type[Model], *, actor: Actor, row_id: str, expected_versio
     own = get_own_model(model)
     row = get_row_for_update(own, actor, row_id, "delete", policy.may_write_of, expected_version)
     pk = row.pk
-    with attribute_changes(actor), refuse_required():
+    with attribute_changes(actor), refuse_required(actor, own.sdl.name, pk):
         row.delete()
     record(own, "deleted", actor, pk)
     return str(pk)
@@ -149,6 +150,4 @@ def delete_row(model: type[Model], *, actor: Actor, row_id: str, expected_versio
 def record(own: OwnModel, action: str, actor: Actor, pk: int) -> None:
     """Write a line of the audit log: `recipe.published`."""
     kind = own.sdl.name.lower()
-    define: Any = AuditEvent  # without members, it makes an enum
-    audit = define("Audit", {action.upper(): f"{kind}.{action}"})
-    audit(f"{kind}.{action}").record(actor, kind, pk)
+    own.audit(f"{kind}.{action}").record(actor, kind, pk)

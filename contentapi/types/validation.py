@@ -3,13 +3,16 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from ariadne import convert_camel_case_to_snake
+from django.db import connection
+from django.db.models import Model, QuerySet
 
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.db.distribution import is_distributed
+from contentapi.events.declarations import Type
 from contentapi.types.declared import AUTHOR
-from contentapi.types.fields import Kind, OwnField
+from contentapi.types.fields import Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
 from contentapi.types.values import convert_value, find_problem
 
@@ -25,7 +28,7 @@ def clean_values(
     A new row needs all values that are required. Raises `Malformed` for a wrong type, and `Invalid` for what breaks a
     limit, names an unknown row, or is unknown itself.
     """
-    fields = {convert_camel_case_to_snake(field.input_name): field for field in own.sdl.fields}
+    fields = {field.input_column: field for field in own.sdl.fields}
     if unknown := values.keys() - fields.keys():
         raise TypeError(f"A {own.nouns[0]} has no {', '.join(sorted(unknown))}.")
     columns: dict[str, Any] = {}
@@ -74,16 +77,32 @@ def find_rows(own: OwnModel, actor: Actor, field: OwnField, value: Any, present:
 
 
 def find_related(own: OwnModel, actor: Actor, field: OwnField, ids: Collection[int]) -> Iterable[int]:
-    """Return those of the ids of rows that a relation may name."""
+    """Return those of the ids of rows that a relation may name. They are not deleted until the transaction ends."""
     if not ids:
         return ()
     target = own.types[field.type_name]
-    rows = target.projection.model._base_manager.filter(pk__in=ids)
-    return target.related(rows, actor).values_list("pk", flat=True)
+    lock_keys(target.projection.model, ids)
+    return select_nameable(target, target.projection.model._base_manager.filter(pk__in=ids), actor).values_list(
+        "pk", flat=True
+    )
+
+
+def select_nameable(target: Type, rows: QuerySet[Any], actor: Actor) -> QuerySet[Any]:
+    """Return those of the rows of a type that the actor may name in a relation."""
+    return (target.named or target.related)(rows, actor)
+
+
+def lock_keys(model: type[Model], ids: Collection[int]) -> None:
+    """Lock the keys of rows as a foreign key does, which Django has no method for. A statement of Citus locks one."""
+    table = connection.ops.quote_name(model._meta.db_table)
+    ordered = sorted(ids)
+    with connection.cursor() as cursor:
+        for batch in [[pk] for pk in ordered] if is_distributed() else [ordered]:
+            cursor.execute(f"SELECT 1 FROM {table} WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE", [batch])  # noqa: S608
 
 
 def list_unknown(field: OwnField, unknown: Collection[str]) -> list[str]:
-    kind = convert_camel_case_to_snake(field.type_name).replace("_", " ")
+    kind = convert_to_snake(field.type_name).replace("_", " ")
     return [f"There is no {kind} with the id {text[:LONGEST_ID]}." for text in sorted(unknown)]
 
 

@@ -98,3 +98,11 @@ def test_comment_and_profile_can_name_an_account(editor_client: Client, account:
 
     assert Comment.objects.get().author.user == account
     assert Author.objects.get(name="Guest").user == other
+
+
+def test_page_that_no_list_has_is_empty(client: Client) -> None:
+    client.force_login(make_user(Role.EDITOR))
+
+    found = client.get(CHOOSE, {"page": "9223372036854775807"}).json()
+
+    assert found["pagination"] == {"more": False}

@@ -20,6 +20,7 @@ from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.forms import ServiceForm
 from contentapi.desk.rendering import build_column, build_time_column
+from contentapi.events.uses import describe_uses
 
 PREVIEW = 960  # pixels of width
 NAMED = 20  # rows of own types that the page names
@@ -158,7 +159,7 @@ class ImageAdmin(PolicyAdmin):
             "may_replace": self.may_change(actor, row),
             "posts_with_image": posts,
             "other_posts": len(ids) - len(posts),
-            "own_uses": selectors.list_own_uses(actor, row.pk, NAMED),
+            "own_uses": describe_uses(actor, "Image", row.pk, NAMED),
             "tools": choice.describe_tools(),
         }
 

@@ -1,7 +1,7 @@
 import subprocess
 import sys
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,17 @@ class Command(OperatorCommand):
             path, text = write_migration(own)
             self.write(settings.BASE_DIR / path, text)
         else:
+            self.write_migration_in_another_process(own, missing)
+
+    def write_migration_in_another_process(self, own: OwnType, written: Collection[Path]) -> None:
+        """Raise `CommandError`, and take the app back that this run has installed, if its model cannot be used."""
+        declaration = settings.BASE_DIR / own.app / "api.py"
+        try:
             subprocess.run([sys.executable, sys.argv[0], "start_type", own.name], check=True, cwd=settings.BASE_DIR)
+        except subprocess.CalledProcessError:
+            if declaration in written:
+                declaration.unlink()
+            raise CommandError(f"{own.app}/models.py cannot be used: correct it, and run start_type again.") from None
 
     def write(self, path: Path, text: str) -> None:
         write_file(path, text)

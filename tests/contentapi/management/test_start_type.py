@@ -84,6 +84,17 @@ def test_type_with_all_its_files_is_refused(project: Path) -> None:
     refuse(project, "Recipe exists, with all its files.")
 
 
+def test_app_that_cannot_be_imported_is_not_installed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(command: list[str], **_: Any) -> None:
+        raise subprocess.CalledProcessError(1, command)
+
+    monkeypatch.setattr(subprocess, "run", fail)
+    with pytest.raises(CommandError, match=r"recipes/models\.py cannot be used"):
+        call_command("start_type", "Recipe")
+
+    assert not (project / "recipes/api.py").exists()
+
+
 def test_type_that_is_not_declared_is_refused(project: Path) -> None:
     refuse(project, r"The files of schema/ have no type Dish with @type\(app: …\)\.", "Dish")
 

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from contentapi.types.declared import load_own_types, read_own_types
+from contentapi.conf.content_apps import RESOURCES, OwnAccess, find_own_access
+from contentapi.core.identity import OWN_TYPES, Scope
+from contentapi.types.declared import find_readers, load_own_types, read_own_types
 from contentapi.types.fields import Kind, SdlError, convert_to_snake
 from tests.contentapi.types.sdl import RECIPE, RELATED, write_schema
 
@@ -46,6 +48,35 @@ def test_fields_have_their_kinds_and_limits(tmp_path: Path) -> None:
     assert (author.is_required, author.input_name) == (True, "authorId")
     assert recipe.find_field("steps") is recipe.fields[2]
     assert recipe.find_field("colour") is None
+
+
+@pytest.mark.parametrize("name", ["Value", "Q", "models", "Recipe", "Meta"])
+def test_enum_is_not_named_like_what_the_module_of_the_model_imports(tmp_path: Path, name: str) -> None:
+    text = RECIPE.replace("Course", name)
+    if name == "Recipe":  # an enum and a type with one name
+        text = RECIPE.replace("Course!", "Coalesce!").replace("enum Course", "enum Coalesce")
+
+    with pytest.raises(SdlError, match=r"Recipe\.course: the enum needs another name than \w+\."):
+        read_own_types(write_schema(tmp_path, text), RELATED)
+
+
+def test_parenthesis_of_a_declaration_may_follow_a_space(tmp_path: Path) -> None:
+    (recipe,) = read_own_types(write_schema(tmp_path, RECIPE.replace("@type(", "@type\n  (")), RELATED)
+
+    assert [*find_own_access(recipe.file.parent)] == [OwnAccess("recipes", "public", "author")]
+
+
+def test_start_ignores_declarations_that_the_check_refuses(tmp_path: Path) -> None:
+    texts = [RECIPE.replace("read: public", "read: everyone"), RECIPE.replace("app:", 'plural: "users", app:')]
+    folder = write_schema(tmp_path, *texts[:1], users=texts[1])
+
+    assert [*find_own_access(folder)] == []
+
+
+def test_resources_of_the_server_are_known_by_their_scopes() -> None:
+    own = {access.path for access in OWN_TYPES}
+
+    assert {scope.partition(":")[0] for scope in Scope} - own == {*RESOURCES}
 
 
 def test_defaults_of_a_declaration(tmp_path: Path) -> None:
@@ -130,6 +161,19 @@ def test_related_types_are_those_of_tests() -> None:
         ("type Recipe", "type Announcement", "Announcement: this name is taken by the code of a model."),
         ('app: "recipes"', 'app: "import"', "the app cannot be named import, which is a reserved word."),
         ("enum Course {", "enum Course", "schema/recipes.graphql is not SDL: Syntax Error: "),
+        ("read: public", "read: staff", "Recipe has read: staff and write: author: authors could not read their own."),
+        ("publication: true", 'publication: true, plural: "users"', "the scopes of users belong to the server"),
+        ("read: public", "read: member # read: public\n", "Recipe: write @type(…) without comments, at"),
+        ("minimum: 1,", "minimum: 1e999,", "Recipe.servings: the limits must be finite numbers."),
+        ("maximum: 100", f"maximum: 1{'0' * 400}", "Recipe.servings: the limits must be finite numbers."),
+        ("starter main", "starter Starter main", "course: two values of Course differ in upper and lower case only."),
+        ("starter main", "_first main", "Recipe.course: a value of Course must begin with a letter."),
+        ("steps: String!", "list: String!", "Recipe.list: the server uses this name."),
+        ("steps: String!", "models: String!", "Recipe.models: the server uses this name."),
+        ("steps: String!", "actor: String!", "Recipe.actor: the server uses this name."),
+        ("steps: String!", "provided: String!", "Recipe.provided: the server uses this name."),
+        ("steps: String!", "own: String!", "Recipe.own: the server uses this name."),
+        ("cover: Image", "cover: Recipe!", "Recipe.cover must not be required: no first Recipe could be created."),
     ],
 )  # fmt: skip
 def test_declaration_is_refused_with_the_field(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -188,7 +232,22 @@ def test_two_types_of_one_app_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "column"),
-    [("publishedAt", "published_at"), ("title", "title"), ("imageURL", "image_url"), ("a1B", "a1_b")],
+    [
+        ("publishedAt", "published_at"),
+        ("title", "title"),
+        ("imageURL", "image_url"),
+        ("a1B", "a_1_b"),
+        ("line2", "line_2"),
+    ],
 )
 def test_names_of_columns(name: str, column: str) -> None:
     assert convert_to_snake(name) == column
+
+
+@pytest.mark.parametrize(
+    ("name", "readers"), [("Author", "public"), ("Post", "staff"), ("Recipe", "staff"), ("Dish", None)]
+)
+def test_readers_of_each_row_of_a_type(tmp_path: Path, name: str, readers: str | None) -> None:
+    types = {own.name: own for own in read_own_types(write_schema(tmp_path), RELATED)}
+
+    assert find_readers(name, types, RELATED) == readers

@@ -39,7 +39,11 @@ def read_types(folder: Path, **files: str) -> dict[str, OwnType]:
 @pytest.fixture
 def card_files(tmp_path: Path) -> dict[str, str]:
     """Return the texts of the files of a type that relates to another one, by their paths."""
-    recipe = (EXAMPLE / "schema" / "recipes.graphql").read_text().replace("read: public", "read: staff")
+    recipe = (
+        (EXAMPLE / "schema" / "recipes.graphql")
+        .read_text()
+        .replace("read: public, write: author", "read: staff, write: editor")
+    )
     types = read_types(
         tmp_path, recipes=recipe.replace("publication: true", "").replace("publishedAt", "eatenAt"), menus=CARD
     )

@@ -26,6 +26,7 @@ def make_own_model(read: str, *, has_publication: bool = True, read_scope: Scope
     own: Any = OwnModel(Any)  # type: ignore[arg-type]  # no rule reads the model
     own.sdl = Sdl(read, has_publication=has_publication)
     own.read_scope, own.write_scope, own.has_author = read_scope, Scope.POSTS_WRITE, True
+    own.guarded = ()
     own.owners = type("Owners", (), {"select_id": staticmethod(lambda user_id: user_id)})
     return own  # type: ignore[no-any-return]
 
@@ -74,12 +75,18 @@ def test_authors_write_and_publish_their_own_rows_and_editors_all(role: Role | N
         assert {owner for owner in (7, 8, None) if rule(model, actor, owner)} == owners
 
 
-def test_rules_of_the_team_replace_the_defaults() -> None:
-    own = make_own_model("public")
-    own.rows, own.may_write = lambda _: NOTHING, lambda *_: True
+def test_rules_of_the_team_narrow_what_the_scopes_and_the_publication_allow() -> None:
+    own = make_own_model("member")
+    own.rows, own.may_write = lambda _: OWN_ROWS, lambda *_: True
 
-    assert policy.visible_rows(own, make_actor(Role.ADMIN)) == NOTHING
-    assert policy.may_write_of(own, ANONYMOUS, 8)
+    assert policy.visible_rows(own, ANONYMOUS) == NEVER
+    assert policy.visible_rows(own, make_actor(Role.READER)) == NEVER
+    assert policy.visible_rows(own, make_actor(Role.AUTHOR)) == (PUBLISHED | OWN_ROWS) & OWN_ROWS
+    for rule in (policy.may_write_of, policy.may_publish_of):
+        assert [rule(own, actor, 8) for actor in (ANONYMOUS, make_actor(Role.AUTHOR))] == [False, True]
+    own.may_write = lambda *_: False
+    for rule in (policy.may_write_of, policy.may_publish_of):
+        assert not rule(own, make_actor(Role.ADMIN), 8)
 
 
 @pytest.mark.parametrize(
