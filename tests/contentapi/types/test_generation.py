@@ -1,9 +1,11 @@
 """The code that `start_type` writes: that of the example, and that of other declarations."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 
 from contentapi.types.columns import get_name
 from contentapi.types.declared import read_own_types
@@ -134,3 +136,12 @@ def test_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     assert [each.name for each in path.parent.iterdir()] == ["models.py"]
     assert path.read_text() == "whole"
+
+
+def test_migration_of_the_example_depends_on_migrations_that_exist() -> None:
+    text = (EXAMPLE / "recipes/migrations/0001_initial.py").read_text().partition("operations")[0]
+    needed = re.findall(r"\('(\w+)', '(\w+)'\)", text)
+
+    assert {app for app, _ in needed} == {"contentapi", "events", "blog"}
+    for app, name in needed:
+        assert Path(apps.get_app_config(app).path, "migrations", f"{name}.py").exists()

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('contentapi', '0001_initial'),  # the sequence of the ids
         ('events', '0001_initial'),  # the table of new events
-        ('blog', '0028_fewer_checks_and_triggers'),
+        ('blog', '0035_own_fields'),
     ]
 
     operations = [
