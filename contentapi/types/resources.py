@@ -1,7 +1,6 @@
 """The REST resources of own types: a collection, its rows, and the actions `publish` and `unpublish`."""
 
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, cast
 
@@ -15,13 +14,11 @@ from contentapi.types import selectors, services
 from contentapi.types.declared import AUTHOR
 from contentapi.types.fields import Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
+from contentapi.types.own_bodies import TYPES
 
 KINDS: dict[Kind, Any] = {
-    Kind.TEXT: str,
+    **TYPES,
     Kind.INT: Annotated[float, Meta(multiple_of=1)],  # also 300.0, which JSON Schema calls an integer
-    Kind.FLOAT: float,
-    Kind.BOOLEAN: bool,
-    Kind.TIME: Annotated[datetime, Meta(tz=True)],
     Kind.RELATION: str,
 }
 ACTIONS = {"publish": services.publish_row, "unpublish": services.unpublish_row}

@@ -30,16 +30,16 @@ def add_article(noun: str) -> str:
 def list_words(own: OwnType) -> dict[str, str]:
     """Return the names of a row and of several, as the templates have them."""
     row, rows = separate_words(own.name), separate_words(own.plural)
-    a_row, path = add_article(row), rows.replace(" ", "-")
+    a_row = add_article(row)
     return {
         "row": row,
         "rows": rows,
         "Rows": rows[0].upper() + rows[1:],
         "a_row": a_row,
         "A_row": a_row[0].upper() + a_row[1:],
-        "path": path,
+        "path": own.path,
         "snake": convert_to_snake(own.name),
-        "read_rule": READ_RULES[own.read].format(scope=path),
+        "read_rule": READ_RULES[own.read].format(scope=own.path),
     }
 
 

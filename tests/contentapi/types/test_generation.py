@@ -32,6 +32,7 @@ type MenuCard implements Node @type(app: "menus", read: staff, write: editor, pl
   version: String!
 }
 """
+ENUM = "enum Course { starter }"
 
 
 def read_types(folder: Path, **files: str) -> dict[str, OwnType]:
@@ -145,3 +146,11 @@ def test_migration_of_the_example_depends_on_migrations_that_exist() -> None:
     assert {app for app, _ in needed} == {"contentapi", "events", "blog"}
     for app, name in needed:
         assert Path(apps.get_app_config(app).path, "migrations", f"{name}.py").exists()
+
+
+def test_descriptions_name_the_scope_of_a_plural_with_a_digit(tmp_path: Path) -> None:
+    card = read_types(
+        tmp_path, recipes=CARD.replace('"menuCards"', '"menu2Cards"').replace("Recipe!", "Author!") + ENUM
+    )
+
+    assert "Requires the scope `menu2-cards:write`." in write_sdl(card["MenuCard"])
