@@ -1,14 +1,16 @@
 """The read forms of the permission rules, as conditions and their SQL: no test here uses the database."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from blog.models import Comment, Image, Post, WorkingCopy
 from blog.policy import PUBLIC_POSTS
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Preview, Role, Scope
 from contentapi.core.policy import EVERYTHING, NEVER, NOTHING
+from contentapi.events.declarations import Use
 from tests.contentapi.core import all_policies as policy
 
 READER, AUTHOR, EDITOR, ADMIN = (
@@ -96,6 +98,23 @@ def test_reader_sees_the_images_of_the_posts_that_they_see(actor: Actor) -> None
     used = '(U0."cover_id" = ("blog_image"."id") OR U0."image_ids" @> ARRAY["blog_image"."id"]::bigint[])'
     assert " WHERE EXISTS(SELECT " in seen
     assert condition == f"(U0.\"status\" = ('published') AND {used}) LIMIT 1)"
+
+
+def test_reader_sees_the_images_of_the_rows_of_own_types_that_they_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    def select(pk: Any) -> QuerySet[Comment]:
+        return Comment.objects.filter(author=pk)
+
+    def match(actor: Actor) -> Q:
+        return Q(post=17 if actor == READER else 0)
+
+    uses = {"Image": [Use("Image", ("row", "rows"), select, select, match)]}
+    monkeypatch.setattr("blog.policy.list_uses", uses.__getitem__)
+
+    seen = str(Image.objects.filter(policy.visible_images(READER)).values("pk").order_by().query)
+
+    used = 'EXISTS(SELECT 1 AS "a" FROM "blog_comment" U0 WHERE (U0."author_id" = ("blog_image"."id") AND'
+    assert "WHERE (EXISTS(SELECT 1 " in seen
+    assert seen.partition(" OR ")[2].partition(" OR ")[2].startswith(f'{used} U0."post_id" = 17)')
 
 
 def test_posts_and_comments_of_an_author_are_found_by_the_author_profile() -> None:
