@@ -22,7 +22,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / (ENVIRONMENT.contentapi_var or "var")
 SCHEMA_DIR = BASE_DIR / "schema"
 
-# The types to which own types can have relations: their models, and who may read each object of them.
+# The types that own types can refer to. `read` is the audience that may read all objects of the type.
 RELATED_TYPES = {
     "Author": {"model": "blog.Author", "read": "public"},
     "Image": {"model": "blog.Image", "read": "public"},

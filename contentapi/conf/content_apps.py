@@ -18,7 +18,7 @@ RESOURCES = ("posts", "comments", "images", "authors", "events", "webhooks", "or
 
 
 class OwnAccess(NamedTuple):
-    """Who may read and write the rows of an own type: `read: member, write: author`. `path` is that of the rows."""
+    """The access to the rows of an own type, such as `read: member, write: author`. `path` begins their URLs."""
 
     path: str
     read: str

@@ -194,7 +194,7 @@ def require_relation(
 
 
 def find_readers(name: str, types: Mapping[str, OwnType], related: Mapping[str, Mapping[str, str]]) -> str | None:
-    """Return who may read each row of a type; None for a type that no relation can lead to."""
+    """Return the audience that may read all rows of a type; None if no relation can refer to the type."""
     if own := types.get(name):
         return "staff" if own.has_publication else own.read  # unpublished rows are for staff and their author
     return related[name]["read"] if name in related else None

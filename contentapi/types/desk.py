@@ -89,7 +89,7 @@ class OwnAdmin(PolicyAdmin):
         return selectors.select_row_by_id(self.own, actor, row_id).queryset().first()
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Return the fields of the form: the author for those who may name others."""
+        """Return the fields of the form. Only users who may name another author get the field of the author."""
         names = [field.input_column for field in self.own.sdl.fields]
         hidden = set() if policy.may_write_all(self.own, get_actor(request)) else {"author_id"}
         return [*(name for name in names if name not in hidden), OPENED]
@@ -124,7 +124,7 @@ def build_publication_actions(own: OwnModel) -> list[Action]:
             name="publish",
             label="Publish",
             done="Published",
-            help="Everybody who may read it sees it." if own.sdl.read != "public" else "Everybody sees it.",
+            help=f"Makes it visible to everybody{'' if own.sdl.read == 'public' else ' with read access'}.",
             perform=perform_each(partial(services.publish_row, own.model), "row_id"),
             is_permitted=may_publish,
             is_offered=lambda row: row.published_at is None,

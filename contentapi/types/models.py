@@ -92,7 +92,7 @@ class OwnModel:
 
     @cached_property
     def guarded(self) -> Sequence[OwnField]:
-        """The required relations to types that not everybody may read: who may see a row may see these of it."""
+        """The required relations to types with a restricted audience. A row is visible only with these related rows."""
         types = {own.name: own for own in load_own_types()}
         readers = partial(find_readers, types=types, related=settings.RELATED_TYPES)
         return [field for field in self.sdl.relations if field.is_required and readers(field.type_name) != "public"]

@@ -26,7 +26,7 @@ SCALARS: dict[str, Schema] = {
     "relation": {"type": "string"},
 }
 MEDIA_TYPES = ("application/json", "application/vnd.contentapi.v1+json")
-# Who may do what, by the arguments of `@type`
+# The beginning of a description, by the value of `read` or `write` in `@type`
 RULES = {
     "public": "Everybody may read them. What is not public requires",
     "member": "Requires a credential with",

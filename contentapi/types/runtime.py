@@ -102,7 +102,7 @@ def build_field(own: OwnModel, field: OwnField) -> ProjectedField | str:
 
     if field.is_list:
         return Listed(field.column, select_related)
-    # Who may see a row may see those of its required relations: see `OwnModel.guarded`.
+    # The required relations of a visible row are visible too: see `OwnModel.guarded`.
     return ToOne(field.column, None if field.is_required else select_related)
 
 
