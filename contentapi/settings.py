@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from contentapi.conf import environment
-from contentapi.conf.content_apps import find_content_apps
+from contentapi.conf import content_apps, environment
 from contentapi.conf.secret_files import read_or_create
 from contentapi.conf.timeouts import PASSWORD_LINK_LIFETIME, SMTP_TIMEOUT, derive_timeouts
 from contentapi.core.identity import Scope
@@ -20,7 +19,7 @@ TIMEOUTS = derive_timeouts(ENVIRONMENT)
 # --- Paths ---------------------------------------------------------------------------------------------
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / (ENVIRONMENT.contentapi_var or "var")
-SCHEMA_DIR = BASE_DIR / "schema"
+SCHEMA_DIR = content_apps.SCHEMA_DIR
 
 # The types that own types can refer to. `read` is the audience that may read all objects of the type.
 RELATED_TYPES = {
@@ -40,7 +39,7 @@ ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 ROOT_URLCONF = "contentapi.urls"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-CONTENT_APPS = find_content_apps(BASE_DIR)
+CONTENT_APPS = content_apps.find_content_apps(BASE_DIR)
 INSTALLED_APPS = [
     "contentapi",
     "contentapi.events",

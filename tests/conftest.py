@@ -44,7 +44,6 @@ from tests.quality.process_coverage import measure_processes
 from users import services
 from users.models import ApiKey, User
 
-collect_ignore = ["own_types"]  # of a project of its own, for which `tests/e2e/test_own_types.py` runs them
 SHARED_SERVERS = ("desk_of_all_modules", "run", "get_shared_server")
 MARKERS = ("servers", "thorough", "property")
 # What a file with a test that has one of these markers contains

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+SCHEMA_DIR = Path(__file__).resolve().parents[2] / "schema"
 OWN_TYPE = re.compile(r"^type (\w+)[^{#\"]*@type\s*\(([^)]*)\)", re.MULTILINE)
 ARGUMENT = re.compile(r'(\w+)\s*:\s*"?(\w+)')
 

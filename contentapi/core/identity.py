@@ -5,12 +5,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 from django.db.models import TextChoices
 
-from contentapi.conf.content_apps import find_own_access
+from contentapi.conf import content_apps
 
 CredentialKind = Literal["none", "api-key", "jwt", "session", "link", "preview", "operator", "webhook"]
 Interface = Literal["", "GraphQL", "REST", "OAuth", "admin", "command line", "import", "demo", "worker"]
@@ -23,7 +22,7 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-OWN_TYPES = [*find_own_access(Path(__file__).resolve().parents[2] / "schema")]  # the settings import this module
+OWN_TYPES = [*content_apps.find_own_access(content_apps.SCHEMA_DIR)]  # the settings import this module
 EDITORS = (Role.EDITOR, Role.ADMIN)
 READERS = {"public": (Role.AUTHOR, *EDITORS), "member": tuple(Role), "staff": EDITORS}  # `public`: of what is not
 WRITERS = {"author": (Role.AUTHOR, *EDITORS), "editor": EDITORS, "admin": (Role.ADMIN,)}

@@ -12,6 +12,7 @@ from contentapi.apps import check_sidebar
 from contentapi.conf.content_apps import find_content_apps
 from contentapi.events import declarations
 from contentapi.events.declarations import App, Entry, EventSource, Type, collect_resources, load_apps
+from contentapi.types.declared import load_own_types
 
 SOURCE = EventSource(["created"], lambda _: Q(), views.POST)
 
@@ -28,7 +29,9 @@ def test_apps_are_the_packages_that_declare_themselves(tmp_path: Path) -> None:
         (tmp_path / name / "api.py").write_bytes(text)
 
     assert find_content_apps(tmp_path) == ["recipes"]
-    assert find_content_apps(settings.BASE_DIR) == ["blog", "orders", "users"]
+    assert find_content_apps(settings.BASE_DIR) == sorted(
+        ["blog", "orders", "users", *(own.app for own in load_own_types())]
+    )
 
 
 def test_path_of_two_apps_prevents_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,19 +1,19 @@
-"""The pages of recipes in the desk."""
+"""The pages of dishes in the desk."""
 
 from typing import Any
 
 import pytest
+from dishes.models import Dish
 from django.test import Client
 from django.urls import reverse
-from recipes.models import Recipe
-from tests.recipes.rows import make_recipe
 
 from contentapi.core.identity import Role
 from tests.admin_forms import get_form_errors, read_form, submit_form
 from tests.factories import make_author, make_image, make_post, make_user
+from tests.own.cases.types.rows import make_dish
 
 pytestmark = pytest.mark.django_db
-LIST, ADD = reverse("admin:recipes_recipe_changelist"), reverse("admin:recipes_recipe_add")
+LIST, ADD = reverse("admin:dishes_dish_changelist"), reverse("admin:dishes_dish_add")
 VALUES = {"title": "Soup", "servings": "4", "steps": "Cook.\r\nEat.", "course": "main", "tags": "a\r\nb"}
 
 
@@ -23,11 +23,11 @@ def editor(client: Client) -> Client:
     return client
 
 
-def get_change_page(recipe: Recipe) -> str:
-    return reverse("admin:recipes_recipe_change", args=[recipe.pk])
+def get_change_page(dish: Dish) -> str:
+    return reverse("admin:dishes_dish_change", args=[dish.pk])
 
 
-def test_editor_creates_a_recipe(editor: Client) -> None:
+def test_editor_creates_a_dish(editor: Client) -> None:
     post, author, image = make_post(), make_author(), make_image()
     relations: dict[str, Any] = {
         "related_ids": [str(post.pk)],
@@ -38,58 +38,58 @@ def test_editor_creates_a_recipe(editor: Client) -> None:
     response = submit_form(editor, ADD, **VALUES, **relations, is_vegan="true")
 
     assert response.status_code == 302, get_form_errors(response)
-    recipe = Recipe.objects.get()
-    assert (recipe.title, recipe.steps, recipe.tags, recipe.is_vegan) == ("Soup", "Cook.\nEat.", ["a", "b"], True)
-    assert (recipe.related_ids, recipe.author, recipe.cover) == ([post.pk], author, image)
+    dish = Dish.objects.get()
+    assert (dish.title, dish.steps, dish.tags, dish.is_vegan) == ("Soup", "Cook.\nEat.", ["a", "b"], True)
+    assert (dish.related_ids, dish.author, dish.cover) == ([post.pk], author, image)
 
 
 def test_form_that_changes_nothing_keeps_all_values(editor: Client) -> None:
-    recipe = make_recipe(tags=["a"], related_ids=[make_post().pk], cover=make_image(), is_vegan=False)
-    before = Recipe.objects.values().get()
+    dish = make_dish(tags=["a"], related_ids=[make_post().pk], cover=make_image(), is_vegan=False)
+    before = Dish.objects.values().get()
 
-    response = submit_form(editor, get_change_page(recipe))
+    response = submit_form(editor, get_change_page(dish))
 
     assert response.status_code == 302
-    assert Recipe.objects.values().get() == before
+    assert Dish.objects.values().get() == before
 
 
 def test_limits_are_errors_beside_the_field(editor: Client) -> None:
-    response = submit_form(editor, get_change_page(make_recipe()), servings="101")
+    response = submit_form(editor, get_change_page(make_dish()), servings="101")
 
     assert (response.status_code, [*get_form_errors(response)]) == (200, ["servings"])
 
 
 def test_older_form_shows_a_notice_and_can_then_be_saved(editor: Client) -> None:
-    recipe = make_recipe()
-    page = get_change_page(recipe)
+    dish = make_dish()
+    page = get_change_page(dish)
     opened = read_form(editor.get(page).text)
     submit_form(editor, page, title="Theirs")
 
     conflict = editor.post(page, {**opened, "title": "Mine"})
-    before = Recipe.objects.get().title
+    before = Dish.objects.get().title
     editor.post(page, read_form(conflict.text))
 
-    assert "Somebody has changed this recipe since you opened it." in conflict.text
-    assert (before, Recipe.objects.get().title, Recipe.objects.get().version) == ("Theirs", "Mine", 3)
+    assert "Somebody has changed this dish since you opened it." in conflict.text
+    assert (before, Dish.objects.get().title, Dish.objects.get().version) == ("Theirs", "Mine", 3)
 
 
 def test_buttons_publish_and_unpublish(editor: Client) -> None:
-    recipe = make_recipe()
+    dish = make_dish()
     states = []
 
     for name in ("publish", "unpublish"):
-        editor.post(reverse("admin:recipes_recipe_action", args=[recipe.pk, name]))
-        states.append(Recipe.objects.get().published_at is not None)
+        editor.post(reverse("admin:dishes_dish_action", args=[dish.pk, name]))
+        states.append(Dish.objects.get().published_at is not None)
 
     assert states == [True, False]
 
 
-def test_editor_deletes_a_recipe(editor: Client) -> None:
-    recipe = make_recipe()
+def test_editor_deletes_a_dish(editor: Client) -> None:
+    dish = make_dish()
 
-    editor.post(reverse("admin:recipes_recipe_delete", args=[recipe.pk]), {"post": "yes"})
+    editor.post(reverse("admin:dishes_dish_delete", args=[dish.pk]), {"post": "yes"})
 
-    assert not Recipe.objects.exists()
+    assert not Dish.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_editor_deletes_a_recipe(editor: Client) -> None:
     ["q=alg", "course__exact=main", "is_vegan__exact=1", "publication=draft", "author__id__exact={author}", "o=-1"],
 )
 def test_list_has_a_search_filters_and_orders(editor: Client, query: str) -> None:
-    recipe = make_recipe(title="Älg soup", is_vegan=True)
+    dish = make_dish(title="Älg soup", is_vegan=True)
 
-    shown = editor.get(f"{LIST}?{query.format(author=recipe.author_id)}")
+    shown = editor.get(f"{LIST}?{query.format(author=dish.author_id)}")
 
     assert shown.status_code == 200
     assert "Älg soup" in shown.text
@@ -111,7 +111,7 @@ def test_list_is_in_the_sidebar(editor: Client) -> None:
 
 def test_field_suggests_the_rows_that_it_can_name(editor: Client) -> None:
     make_post(title="Boats", status="draft")
-    page = reverse("admin:recipes_recipe_choose", args=["related"])
+    page = reverse("admin:dishes_dish_choose", args=["related"])
 
     found = [editor.get(page, {"term": term}).json()["results"] for term in ("", "nothing")]
 
@@ -120,13 +120,13 @@ def test_field_suggests_the_rows_that_it_can_name(editor: Client) -> None:
 
 @pytest.mark.parametrize("name", ["title", "unknown"])
 def test_only_relations_have_suggestions(editor: Client, name: str) -> None:
-    assert editor.get(reverse("admin:recipes_recipe_choose", args=[name])).status_code == 404
+    assert editor.get(reverse("admin:dishes_dish_choose", args=[name])).status_code == 404
 
 
-def test_author_has_their_own_recipes_only(client: Client) -> None:
+def test_author_has_their_own_dishes_only(client: Client) -> None:
     user = make_user(Role.AUTHOR)
     client.force_login(user)
-    mine, other = make_recipe(author=make_author(user=user), title="Mine"), make_recipe(title="Others")
+    mine, other = make_dish(author=make_author(user=user), title="Mine"), make_dish(title="Others")
 
     listed = client.get(LIST).text
     form = client.get(get_change_page(mine)).text
@@ -135,13 +135,13 @@ def test_author_has_their_own_recipes_only(client: Client) -> None:
     assert "Others" not in listed
     assert "author_id" not in form
     assert client.get(get_change_page(other)).status_code == 404
-    assert client.get(reverse("admin:recipes_recipe_choose", args=["author"])).status_code == 404
+    assert client.get(reverse("admin:dishes_dish_choose", args=["author"])).status_code == 404
 
 
-def test_new_recipe_of_an_author_is_their_own(client: Client) -> None:
+def test_new_dish_of_an_author_is_their_own(client: Client) -> None:
     user = make_user(Role.AUTHOR)
     client.force_login(user)
 
     submit_form(client, ADD, **VALUES)
 
-    assert Recipe.objects.get().author.user == user
+    assert Dish.objects.get().author.user == user

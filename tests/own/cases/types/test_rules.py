@@ -4,14 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from dishes.models import Dish
 from django.db import connection
 from django.db.models import Q
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
-from recipes.models import Recipe
-from tests.recipes.rows import BODY, make_recipe
 
 from blog import services
 from contentapi.core.errors import Conflict
@@ -26,23 +25,24 @@ from contentapi.types.runtime import build_app
 from tests.admin_forms import get_page, read_form, submit_form
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_image, make_post, make_user
+from tests.own.cases.types.rows import BODY, make_dish
 from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
-READ, WRITE = Scope("recipes:read"), Scope("recipes:write")
+READ, WRITE = Scope("dishes:read"), Scope("dishes:write")
 HIDDEN = "This has a title that is not public"
 
 
 def set_rule(patch: pytest.MonkeyPatch, **rules: Any) -> None:
     for name, rule in rules.items():
-        patch.setattr(get_own_model(Recipe), name, rule)
+        patch.setattr(get_own_model(Dish), name, rule)
 
 
-def write_all(actor: Actor, recipe: Recipe) -> list[int]:
+def write_all(actor: Actor, dish: Dish) -> list[int]:
     """Return the statuses of a creation, a change, both publications and a deletion."""
-    where = f"/recipes/{recipe.pk}"
+    where = f"/dishes/{dish.pk}"
     return [
-        send_request("POST", "/recipes", BODY, actor=actor).status,
+        send_request("POST", "/dishes", BODY, actor=actor).status,
         send_request("PATCH", where, {"title": "New"}, actor=actor).status,
         send_request("POST", f"{where}/publish", actor=actor).status,
         send_request("POST", f"{where}/unpublish", actor=actor).status,
@@ -53,21 +53,21 @@ def write_all(actor: Actor, recipe: Recipe) -> list[int]:
 def test_rule_for_writes_does_not_replace_the_scopes(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rule(monkeypatch, may_write=lambda actor, _: actor.role == Role.EDITOR)
 
-    assert write_all(make_actor(Role.EDITOR, scopes={READ, Scope.EVENTS_READ}), make_recipe()) == [403] * 5
+    assert write_all(make_actor(Role.EDITOR, scopes={READ, Scope.EVENTS_READ}), make_dish()) == [403] * 5
 
 
 def test_rule_for_writes_is_asked_at_each_write(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rule(monkeypatch, may_write=lambda *_: False)
 
-    assert write_all(make_actor(Role.EDITOR), make_recipe()) == [403] * 5
+    assert write_all(make_actor(Role.EDITOR), make_dish()) == [403] * 5
 
 
 def test_image_that_the_caller_may_not_see_cannot_be_named() -> None:
     key, image = make_actor(Role.AUTHOR, scopes={READ, WRITE}), make_image()
 
-    hidden = send_request("POST", "/recipes", {**BODY, "coverId": str(image.pk)}, actor=key)
-    make_recipe(cover=image, published_at=timezone.now())
-    seen = send_request("POST", "/recipes", {**BODY, "coverId": str(image.pk)}, actor=key)
+    hidden = send_request("POST", "/dishes", {**BODY, "coverId": str(image.pk)}, actor=key)
+    make_dish(cover=image, published_at=timezone.now())
+    seen = send_request("POST", "/dishes", {**BODY, "coverId": str(image.pk)}, actor=key)
 
     assert (hidden.status, seen.status) == (422, 201)
     assert f"There is no image with the id {image.pk}." in hidden.content.decode()
@@ -76,8 +76,8 @@ def test_image_that_the_caller_may_not_see_cannot_be_named() -> None:
 def test_form_shows_no_title_of_a_post_that_the_person_may_not_see(client: Client) -> None:
     user, draft = make_user(Role.AUTHOR), make_post(title=HIDDEN, status="draft")
     client.force_login(user)
-    mine = make_recipe(author=make_author(user=user), related_ids=[draft.pk])
-    add = reverse("admin:recipes_recipe_add")
+    mine = make_dish(author=make_author(user=user), related_ids=[draft.pk])
+    add = reverse("admin:dishes_dish_add")
 
     shown = client.get(get_page(mine)).text
     refused = submit_form(client, add, title="Soup", related_ids=[str(draft.pk)])
@@ -85,51 +85,51 @@ def test_form_shows_no_title_of_a_post_that_the_person_may_not_see(client: Clien
 
     assert HIDDEN not in shown + refused.text
     assert read_form(shown)["related_ids"] == [str(draft.pk)]
-    assert (saved.status_code, Recipe.objects.get().related_ids) == (302, [draft.pk])
+    assert (saved.status_code, Dish.objects.get().related_ids) == (302, [draft.pk])
 
 
 def test_rule_for_reads_narrows_what_is_visible(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rule(monkeypatch, rows=lambda _: Q(title="Shown"))
     # statements are kept for an actor's rights, and no other test has these scopes
     actor = make_actor(Role.READER, scopes={Scope.EVENTS_READ, Scope.AUTHORS_READ})
-    shown, hidden = (make_recipe(title=title, published_at=timezone.now()) for title in ("Shown", "Hidden"))
-    rows = (shown, hidden, make_recipe(title="Shown"))
+    shown, hidden = (make_dish(title=title, published_at=timezone.now()) for title in ("Shown", "Hidden"))
+    rows = (shown, hidden, make_dish(title="Shown"))
 
-    assert [send_request("GET", f"/recipes/{row.pk}", actor=actor).status for row in rows] == [200, 404, 404]
+    assert [send_request("GET", f"/dishes/{row.pk}", actor=actor).status for row in rows] == [200, 404, 404]
 
 
 def test_events_of_rows_that_a_rule_hides_are_hidden_too(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rule(monkeypatch, rows=lambda _: Q(title="Shown"))
     types = EventTypes(
         EventType(each.projection, each.node, each.events)
-        for each in build_app(get_own_model(Recipe)).types
+        for each in build_app(get_own_model(Dish)).types
         if each.node and each.events
     )
     for title in ("Shown", "Hidden", "Deleted"):
-        make_recipe(title=title, published_at=timezone.now())
-    Recipe.objects.get(title="Deleted").delete()
-    shown = Recipe.objects.get(title="Shown").pk
+        make_dish(title=title, published_at=timezone.now())
+    Dish.objects.get(title="Deleted").delete()
+    shown = Dish.objects.get(title="Shown").pk
 
     for actor in (ANONYMOUS, make_actor(Role.ADMIN)):
-        seen = OutboxEvent.objects.filter(types.visible(actor), type__startswith="recipe.")
+        seen = OutboxEvent.objects.filter(types.visible(actor), type__startswith="dish.")
         assert {*seen.values_list("subject_id", flat=True)} == {shown}
 
 
 def test_row_is_hidden_whose_required_row_the_caller_may_not_see(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = get_own_model(Recipe)
-    seen, _ = (make_recipe(published_at=timezone.now(), author=make_author(name=name)) for name in ("Ann", "Bo"))
+    own = get_own_model(Dish)
+    seen, _ = (make_dish(published_at=timezone.now(), author=make_author(name=name)) for name in ("Ann", "Bo"))
     hidden = replace(own.types["Author"], related=lambda rows, _: rows.filter(name="Ann"))
     monkeypatch.setattr(own, "types", {**own.types, "Author": hidden})
     monkeypatch.setattr(own, "guarded", [own.sdl.find_field("author")])
 
     for actor in (ANONYMOUS, make_actor(Role.ADMIN)):
-        assert [*Recipe.objects.filter(policy.visible_rows(own, actor))] == [seen]
+        assert [*Dish.objects.filter(policy.visible_rows(own, actor))] == [seen]
 
 
 def test_conflict_names_only_rows_that_the_caller_may_see() -> None:
     author = make_author(name="Ann")
-    make_recipe(author=author, title=HIDDEN)
-    make_recipe(author=author, title="Soup", published_at=timezone.now())
+    make_dish(author=author, title=HIDDEN)
+    make_dish(author=author, title="Soup", published_at=timezone.now())
 
     editor = make_actor(Role.EDITOR, scopes=frozenset(Scope) - {READ})
     with pytest.raises(Conflict) as refused:
@@ -137,21 +137,21 @@ def test_conflict_names_only_rows_that_the_caller_may_see() -> None:
     with pytest.raises(Conflict, match=HIDDEN):
         services.delete_author(actor=OPERATOR, author_id=str(author.pk))
 
-    message = "This is required by “Soup”, 1 other recipe. Change or delete what requires it first."
+    message = "This is required by “Soup”, 1 other dish. Change or delete what requires it first."
     assert str(refused.value) == message
 
 
 def test_fields_can_be_named_like_parameters_and_have_digits(gql: GraphQL) -> None:
     values = {**BODY, "model": "Gas 7", "line2": "With leeks"}
     actor = make_actor(Role.EDITOR)
-    create = "mutation C($input: CreateRecipeInput!) { createRecipe(input: $input) { recipe { model line2 } } }"
+    create = "mutation C($input: CreateDishInput!) { createDish(input: $input) { dish { model line2 } } }"
 
-    rest = send_request("POST", "/recipes", values, actor=actor)
+    rest = send_request("POST", "/dishes", values, actor=actor)
     graph = gql(create, input=values, actor=actor)
 
     assert (rest.status, rest.body["model"], rest.body["line2"]) == (201, "Gas 7", "With leeks")
-    assert graph.data["createRecipe"]["recipe"] == {"model": "Gas 7", "line2": "With leeks"}
-    changed = send_request("PATCH", f"/recipes/{rest.body['id']}", {"line2": "New"}, actor=actor)
+    assert graph.data["createDish"]["dish"] == {"model": "Gas 7", "line2": "With leeks"}
+    changed = send_request("PATCH", f"/dishes/{rest.body['id']}", {"line2": "New"}, actor=actor)
     assert changed.body["line2"] == "New"
 
 
@@ -160,7 +160,7 @@ def test_named_rows_are_locked_until_the_write_ends() -> None:
     values = {**BODY, "author_id": str(make_author().pk), "related_ids": [str(post.pk)]}
 
     with CaptureQueriesContext(connection) as executed:
-        own_services.create_row(Recipe, actor=OPERATOR, **values)
+        own_services.create_row(Dish, actor=OPERATOR, **values)
 
     locks = [each["sql"] for each in executed if "FOR KEY SHARE" in each["sql"]]
 
@@ -170,13 +170,13 @@ def test_named_rows_are_locked_until_the_write_ends() -> None:
 
 def test_suggestions_have_no_page_that_overflows(client: Client) -> None:
     client.force_login(make_user(Role.EDITOR))
-    page = reverse("admin:recipes_recipe_choose", args=["related"])
+    page = reverse("admin:dishes_dish_choose", args=["related"])
 
     assert client.get(page, {"page": "9223372036854775807"}).json()["results"] == []
 
 
 def test_lines_of_the_audit_log_need_no_new_class() -> None:
-    actor, where = make_actor(Role.EDITOR), f"/recipes/{make_recipe().pk}"
+    actor, where = make_actor(Role.EDITOR), f"/dishes/{make_dish().pk}"
     send_request("POST", f"{where}/publish", actor=actor)
     before = len(AuditEvent.__subclasses__())
 

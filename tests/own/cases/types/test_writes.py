@@ -1,10 +1,9 @@
-"""Writes of recipes on both transports: outcomes for each role, limits, versions, and the events."""
+"""Writes of dishes on both transports: outcomes for each role, limits, versions, and the events."""
 
 from typing import Any
 
 import pytest
-from recipes.models import Recipe
-from tests.recipes.rows import BODY, make_recipe
+from dishes.models import Dish
 
 from blog import services
 from contentapi.core.errors import Conflict
@@ -13,30 +12,31 @@ from contentapi.events.models import OutboxEvent
 from tests.audit_lines import Lines
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_image, make_post
+from tests.own.cases.types.rows import BODY, make_dish
 from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
-CREATE = "mutation Create($input: CreateRecipeInput!) { createRecipe(input: $input) { recipe { id author { id } } } }"
-UPDATE = "mutation Update($input: UpdateRecipeInput!) { updateRecipe(input: $input) { recipe { title version } } }"
+CREATE = "mutation Create($input: CreateDishInput!) { createDish(input: $input) { dish { id author { id } } } }"
+UPDATE = "mutation Update($input: UpdateDishInput!) { updateDish(input: $input) { dish { title version } } }"
 ROLES = [(None, 401), (Role.READER, 403), (Role.AUTHOR, 201), (Role.EDITOR, 201), (Role.ADMIN, 201)]
 
 
 @pytest.mark.parametrize(("role", "status"), ROLES)
-def test_authors_and_editors_create_recipes(gql: GraphQL, role: Role | None, status: int) -> None:
+def test_authors_and_editors_create_dishes(gql: GraphQL, role: Role | None, status: int) -> None:
     actor = role and make_actor(role)
 
-    response = send_request("POST", "/recipes", BODY, actor=actor)
+    response = send_request("POST", "/dishes", BODY, actor=actor)
     graph = gql(CREATE, input=BODY, actor=actor)
 
     assert (response.status, graph.status) == (status, 200 if status == 201 else status)
-    owners = {recipe.author.user_id for recipe in Recipe.objects.select_related("author")}
+    owners = {dish.author.user_id for dish in Dish.objects.select_related("author")}
     assert owners == ({actor.user_id} if actor and status == 201 else set())
 
 
-def test_new_recipe_is_not_public() -> None:
+def test_new_dish_is_not_public() -> None:
     author = make_actor(Role.AUTHOR)
 
-    response = send_request("POST", "/recipes", BODY, actor=author)
+    response = send_request("POST", "/dishes", BODY, actor=author)
 
     where = response.headers["Location"]
     assert (response.body["publishedAt"], response.body["version"]) == (None, "1")
@@ -47,10 +47,10 @@ def test_new_recipe_is_not_public() -> None:
 def test_only_editors_name_another_author(role: Role, status: int) -> None:
     other = make_author()
 
-    response = send_request("POST", "/recipes", {**BODY, "authorId": str(other.pk)}, actor=make_actor(role))
+    response = send_request("POST", "/dishes", {**BODY, "authorId": str(other.pk)}, actor=make_actor(role))
 
     assert response.status == status
-    assert [*Recipe.objects.values_list("author_id", flat=True)] == ([other.pk] if status == 201 else [])
+    assert [*Dish.objects.values_list("author_id", flat=True)] == ([other.pk] if status == 201 else [])
 
 
 @pytest.mark.parametrize(
@@ -74,52 +74,52 @@ def test_only_editors_name_another_author(role: Role, status: int) -> None:
     ],
 )
 def test_wrong_types_are_400_and_broken_limits_422(change: dict[str, Any], status: int, name: str) -> None:
-    recipe = make_recipe()
+    dish = make_dish()
 
-    response = send_request("PATCH", f"/recipes/{recipe.pk}", change, actor=make_actor(Role.EDITOR))
+    response = send_request("PATCH", f"/dishes/{dish.pk}", change, actor=make_actor(Role.EDITOR))
 
     assert response.status == status
     assert status == 200 or name in response.body["error"]
-    assert Recipe.objects.get().version == 1
+    assert Dish.objects.get().version == 1
 
 
 def test_relations_are_written_by_ids_that_the_caller_may_see(gql: GraphQL) -> None:
     author, image, post, draft = make_actor(Role.AUTHOR), make_image(), make_post(), make_post(status="draft")
     values = {**BODY, "coverId": str(image.pk), "relatedIds": [str(post.pk)]}
 
-    made = gql(CREATE, input=values, actor=author).data["createRecipe"]["recipe"]
+    made = gql(CREATE, input=values, actor=author).data["createDish"]["dish"]
     refused = gql(UPDATE, input={"id": made["id"], "relatedIds": [str(post.pk), str(draft.pk)]}, actor=author)
 
     assert refused.codes == ["INVALID"]
-    recipe = Recipe.objects.get()
-    assert (recipe.cover_id, recipe.related_ids) == (image.pk, [post.pk])
+    dish = Dish.objects.get()
+    assert (dish.cover_id, dish.related_ids) == (image.pk, [post.pk])
 
 
 @pytest.mark.parametrize(("role", "status"), [(Role.AUTHOR, 404), (Role.READER, 404), (Role.EDITOR, 200)])
 def test_others_may_not_know_a_draft_and_editors_change_it(role: Role, status: int) -> None:
-    recipe = make_recipe()
+    dish = make_dish()
 
-    assert send_request("PATCH", f"/recipes/{recipe.pk}", {"title": "X"}, actor=make_actor(role)).status == status
+    assert send_request("PATCH", f"/dishes/{dish.pk}", {"title": "X"}, actor=make_actor(role)).status == status
 
 
 def test_another_version_is_a_conflict_on_both_transports(gql: GraphQL) -> None:
-    recipe, editor = make_recipe(), make_actor(Role.EDITOR)
-    where = f"/recipes/{recipe.pk}"
+    dish, editor = make_dish(), make_actor(Role.EDITOR)
+    where = f"/dishes/{dish.pk}"
 
     changed = send_request("PATCH", where, {"title": "Better", "expectedVersion": "1"}, actor=editor)
     late = send_request("PATCH", where, {"title": "Best"}, actor=editor, If_Match='"1-c0ffee"')
-    graph = gql(UPDATE, input={"id": str(recipe.pk), "title": "Best", "expectedVersion": "1"}, actor=editor)
+    graph = gql(UPDATE, input={"id": str(dish.pk), "title": "Best", "expectedVersion": "1"}, actor=editor)
 
     assert (changed.status, changed.body["version"]) == (200, "2")
     assert (late.status, graph.codes) == (409, ["CONFLICT"])
-    assert Recipe.objects.get().title == "Better"
+    assert Dish.objects.get().title == "Better"
 
 
 def test_publication_needs_its_scope_and_is_repeatable() -> None:
     author = make_author()
-    recipe, actor = make_recipe(author=author), make_actor(Role.AUTHOR, author=author)
-    where = f"/recipes/{recipe.pk}/publish"
-    without = make_actor(Role.EDITOR, scopes={Scope("recipes:read"), Scope("recipes:write")})
+    dish, actor = make_dish(author=author), make_actor(Role.AUTHOR, author=author)
+    where = f"/dishes/{dish.pk}/publish"
+    without = make_actor(Role.EDITOR, scopes={Scope("dishes:read"), Scope("dishes:write")})
 
     refused = send_request("POST", where, actor=without).status
     published = [send_request("POST", where, actor=actor) for _ in range(2)]
@@ -127,59 +127,59 @@ def test_publication_needs_its_scope_and_is_repeatable() -> None:
     assert refused == 403
     assert [response.body["version"] for response in published] == ["2", "2"]
     assert published[0].body["publishedAt"] is not None
-    assert send_request("POST", f"/recipes/{recipe.pk}/unpublish", actor=actor).body["publishedAt"] is None
+    assert send_request("POST", f"/dishes/{dish.pk}/unpublish", actor=actor).body["publishedAt"] is None
 
 
 def test_mutations_publish_unpublish_and_delete(gql: GraphQL) -> None:
-    recipe, editor = make_recipe(), make_actor(Role.EDITOR)
-    text = """mutation M($p: PublishRecipeInput!, $u: UnpublishRecipeInput!, $d: DeleteRecipeInput!) {
-      publishRecipe(input: $p) { recipe { version } }
-      unpublishRecipe(input: $u) { recipe { publishedAt } }
-      deleteRecipe(input: $d) { deletedRecipeId }
+    dish, editor = make_dish(), make_actor(Role.EDITOR)
+    text = """mutation M($p: PublishDishInput!, $u: UnpublishDishInput!, $d: DeleteDishInput!) {
+      publishDish(input: $p) { dish { version } }
+      unpublishDish(input: $u) { dish { publishedAt } }
+      deleteDish(input: $d) { deletedDishId }
     }"""
-    given = {"id": str(recipe.pk)}
+    given = {"id": str(dish.pk)}
 
     done = gql(text, p={**given, "expectedVersion": "1"}, u=given, d=given, actor=editor).data
 
-    assert done["publishRecipe"] == {"recipe": {"version": "2"}}
-    assert done["unpublishRecipe"] == {"recipe": {"publishedAt": None}}
-    assert done["deleteRecipe"] == {"deletedRecipeId": str(recipe.pk)}
-    assert not Recipe.objects.exists()
+    assert done["publishDish"] == {"dish": {"version": "2"}}
+    assert done["unpublishDish"] == {"dish": {"publishedAt": None}}
+    assert done["deleteDish"] == {"deletedDishId": str(dish.pk)}
+    assert not Dish.objects.exists()
 
 
 def test_each_write_is_an_event_with_the_secrecy_of_posts() -> None:
     actor = make_actor(Role.AUTHOR)
-    where = send_request("POST", "/recipes", BODY, actor=actor).headers["Location"]
+    where = send_request("POST", "/dishes", BODY, actor=actor).headers["Location"]
     send_request("PATCH", where, {"title": "Better", "tags": ["x"]}, actor=actor)
     send_request("POST", f"{where}/publish", actor=actor)
     send_request("POST", f"{where}/unpublish", actor=actor)
     send_request("DELETE", where, actor=actor)
 
-    events = OutboxEvent.objects.filter(type__startswith="recipe.").order_by("id")
+    events = OutboxEvent.objects.filter(type__startswith="dish.").order_by("id")
 
     assert [*events.values_list("type", "was", "now", "is_public", "changes")] == [
-        ("recipe.created", None, "draft", False, []),
-        ("recipe.updated", "draft", "draft", False, ["title", "tags"]),
-        ("recipe.published", "draft", "published", True, ["publishedAt"]),
-        ("recipe.unpublished", "published", "draft", True, ["publishedAt"]),
-        ("recipe.deleted", "draft", None, False, []),
+        ("dish.created", None, "draft", False, []),
+        ("dish.updated", "draft", "draft", False, ["title", "tags"]),
+        ("dish.published", "draft", "published", True, ["publishedAt"]),
+        ("dish.unpublished", "published", "draft", True, ["publishedAt"]),
+        ("dish.deleted", "draft", None, False, []),
     ]
     assert {event.actor_id for event in events} == {actor.user_id}
 
 
 @pytest.mark.django_db(transaction=True)
 def test_publication_and_deletion_are_lines_of_the_audit_log(lines: Lines) -> None:
-    editor, where = make_actor(Role.EDITOR), f"/recipes/{make_recipe().pk}"
+    editor, where = make_actor(Role.EDITOR), f"/dishes/{make_dish().pk}"
 
     for action in ("publish", "publish", "unpublish"):
         send_request("POST", f"{where}/{action}", actor=editor)
     send_request("DELETE", where, actor=editor)
 
-    assert lines.events == ["recipe.published", "recipe.unpublished", "recipe.deleted"]
+    assert lines.events == ["dish.published", "dish.unpublished", "dish.deleted"]
 
 
-def test_author_of_a_recipe_cannot_be_deleted() -> None:
-    recipe = make_recipe()
+def test_author_of_a_dish_cannot_be_deleted() -> None:
+    dish = make_dish()
 
     with pytest.raises(Conflict, match="“Soup”"):
-        services.delete_author(actor=OPERATOR, author_id=str(recipe.author_id))
+        services.delete_author(actor=OPERATOR, author_id=str(dish.author_id))

@@ -1,0 +1,1 @@
+"""Tests of a project with own fields and an own type. They run with `tests.own.settings`."""

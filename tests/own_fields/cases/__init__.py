@@ -1,1 +1,0 @@
-"""Tests of a project with own fields. They run with `tests.own_fields.settings`."""
