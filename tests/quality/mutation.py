@@ -40,7 +40,10 @@ def main() -> int:
     os.chdir(ROOT)
     shutil.rmtree(COPY, ignore_errors=True)
     done = subprocess.run(
-        [sys.executable, "-m", "mutmut", "run"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        [sys.executable, "tests/quality/mutation_runner.py"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
     )
     if done.returncode != 0:
         print(done.stdout.decode().replace("\r", "\n"))
