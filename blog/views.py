@@ -13,7 +13,7 @@ from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.http.uploads import SentFile
 from contentapi.rest import Body, ExpectedVersionBody, Resource, ResourceRequest
 from contentapi.rest.representations import VERSION, Representation
-from contentapi.types.own_bodies import list_body_fields
+from contentapi.types.bodies import list_body_fields
 
 # The fields of the representations are in schema/resources/.
 POST = Representation(projections.POST, version=VERSION)
@@ -33,7 +33,7 @@ Point = Annotated[dict[Literal["x", "y"], float], Meta(min_length=2)]
 
 def define_content_body(name: str, *others: tuple[str, Any, Any], is_new: bool = False) -> type[Body]:
     """Return a body with the content and the own fields of a post, and others. A new post has a title and a text."""
-    content: list[tuple[str, Any] | tuple[str, Any, Any]] = list_body_fields(POST_OWN)
+    content: list[tuple[str, Any] | tuple[str, Any, Any]] = list_body_fields(POST_OWN.fields)
     for field in CONTENT_FIELDS:
         kind: Any = list[str] if field.kind == Kind.WORDS else str
         if is_new and (field.is_required or field.kind == Kind.MARKDOWN):

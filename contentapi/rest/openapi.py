@@ -31,7 +31,7 @@ ORIGINS = 16  # addresses whose plain pages are kept
 def load_openapi_document() -> dict[str, Any]:
     """Return the document of the file, with what own fields and own types add to it. Raises `yaml.YAMLError`."""
     document = read_openapi_file()
-    import_string("contentapi.types.own_bodies.describe_own_fields")(document)
+    import_string("contentapi.types.openapi.describe_own_fields")(document)
     if OWN_TYPES:
         import_string("contentapi.types.openapi.add_own_types")(document)
     return document

@@ -18,8 +18,7 @@ from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.lists import RelatedFilter, build_state_filter, read_page_number
 from contentapi.desk.rendering import build_time_column
 from contentapi.types import policy, selectors, services
-from contentapi.types.declared import AUTHOR
-from contentapi.types.fields import Kind, OwnField
+from contentapi.types.fields import AUTHOR, Kind, OwnField
 from contentapi.types.forms import OPENED, OwnForm, build_form
 from contentapi.types.models import OwnModel, list_own_models
 from contentapi.types.validation import select_nameable
@@ -149,7 +148,7 @@ def build_admin(own: OwnModel) -> type[PolicyAdmin]:
     """Return the class of a type's admin: the list with its search, filters and orders, and the form."""
     sdl = own.sdl
     texts = [field for field in sdl.fields if field.kind == Kind.TEXT and not field.is_list]
-    filtered = [own.filters[name] for name in own.filters if name != selectors.TAG]
+    filtered = [own.sdl.filters[name] for name in own.sdl.filters if name != selectors.TAG]
     filtered = [
         field
         for field in filtered

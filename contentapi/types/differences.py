@@ -11,20 +11,12 @@ from django.db import models
 from django.db.models import Q
 from graphql import InputObjectTypeDefinitionNode
 
-from contentapi.types.columns import list_event_columns, list_rules, write_column, write_constraint
-from contentapi.types.declared import list_models, load_own_types, read_definitions
-from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
-from contentapi.types.wording import list_filters, list_inputs
+from contentapi.types.columns import fold, list_event_columns, list_rules, write_column, write_constraint
+from contentapi.types.declared import list_models, load_own_types
+from contentapi.types.fields import TRAITS, Kind, OwnField, OwnType, SdlError
+from contentapi.types.sdl import read_definitions
 
-CLASSES: Mapping[Kind, tuple[Any, ...]] = {
-    Kind.TEXT: (models.CharField, models.TextField),
-    Kind.ENUM: (models.CharField,),
-    Kind.INT: (models.IntegerField,),
-    Kind.FLOAT: (models.FloatField,),
-    Kind.BOOLEAN: (models.BooleanField,),
-    Kind.TIME: (models.DateTimeField,),
-    Kind.RELATION: (models.ForeignKey,),
-}
+TEXTS = (models.CharField, models.TextField)
 STANDARD = {"id", "published_at", "publication_order", "created_at", "updated_at", "version"}
 
 
@@ -32,8 +24,8 @@ class Difference(NamedTuple):
     """What differs, as a sentence, and the lines of code that the file lacks."""
 
     message: str
-    file: str
-    lines: Sequence[str]
+    file: str = ""
+    lines: Sequence[str] = ()
 
 
 def list_differences(own: OwnType) -> Iterator[Difference]:
@@ -41,7 +33,7 @@ def list_differences(own: OwnType) -> Iterator[Difference]:
     try:
         model = apps.get_model(own.app, own.name)
     except LookupError:
-        yield Difference(f"{own.place} has no table: run manage.py start_type {own.name}.", "", ())
+        yield Difference(f"{own.place} has no table: run manage.py start_type {own.name}.")
         return
     yield from list_column_differences(own, model)
     yield from list_rule_differences(own, model)
@@ -53,15 +45,14 @@ def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator
     for field in own.fields:
         if not is_same(field, columns.pop(field.column, None), labels):
             message = f"{own.place}.{field.name} differs from {file}: manage.py start_type {own.name} --diff shows it."
-            yield Difference(message, file, [*write_column(field, labels)])
+            yield Difference(message, file, [*fold(write_column(field, labels))])
     yield from list_columns_without_field(own, file, columns)
 
 
 def list_columns_without_field(own: OwnType, file: str, columns: Mapping[str, Any]) -> Iterator[Difference]:
     for name, column in columns.items():
         if name not in STANDARD and not column.null and not column.has_default():
-            message = f"{own.place} has no field for the column {name} of {file}, which needs a value."
-            yield Difference(message, file, ())
+            yield Difference(f"{own.place} has no field for the column {name} of {file}, which needs a value.", file)
 
 
 def list_rule_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
@@ -70,7 +61,7 @@ def list_rule_differences(own: OwnType, model: type[models.Model]) -> Iterator[D
     for name, field, lookups in list_rules(own):
         if conditions.get(name) != Q(**lookups):
             message = f"{own.place}.{field.name}: {file} differs in the constraint {name}."
-            yield Difference(message, file, [*write_constraint(name, field, lookups)])
+            yield Difference(message, file, [*fold(write_constraint(name, field, lookups))])
 
 
 def is_same(field: OwnField, column: Any, labels: Mapping[str, str]) -> bool:
@@ -85,11 +76,12 @@ def is_same_item(field: OwnField, column: Any, labels: Mapping[str, str]) -> boo
     """Return whether a column, or that of the items of a list, has the type and the limits of a field."""
     if field.kind == Kind.RELATION and field.is_list:
         return isinstance(column, models.BigIntegerField)
-    if not isinstance(column, CLASSES[field.kind]):
+    if not isinstance(column, TEXTS if field.kind == Kind.TEXT else TRAITS[field.kind].column):
         return False
     match field.kind:
         case Kind.RELATION:
-            return bool(column.related_model._meta.label == labels[field.type_name])
+            target: Any = column.related_model
+            return bool(target._meta.label == labels[field.type_name])
         case Kind.ENUM:
             return tuple(value for value, _ in column.choices or ()) == field.values
         case Kind.TEXT:
@@ -101,29 +93,19 @@ def list_missing_inputs(own: OwnType) -> Iterator[Difference]:
     """Yield the members that the inputs of a type lack."""
     nodes = read_definitions(own.file)
     inputs = {node.name.value: node for node in nodes if isinstance(node, InputObjectTypeDefinitionNode)}
-    for name, types in list_expected_inputs(own).items():
+    for name, members in own.write_inputs().items():
         present = {member.name.value for member in inputs[name].fields or ()} if name in inputs else set()
-        for member in sorted(types.keys() - present):
-            place = f"{own.file.parent.name}/{own.file.name}, {name}"
-            yield Difference(f"{own.place}: {name} has no {member}.", place, [f"  {member}: {types[member]}"])
-
-
-def list_expected_inputs(own: OwnType) -> dict[str, dict[str, str]]:
-    """Return the types of the members of each input."""
-    members = [*list_inputs(own)]
-    return {
-        f"Create{own.name}Input": {member["name"]: member["type_of_new"] for member in members},
-        f"Update{own.name}Input": {member["name"]: member["type"] for member in members},
-        f"{own.name}Filter": dict(list_filters(own)),
-    }
+        for member in sorted(members.keys() - present):
+            place = f"{own.file_name}, {name}"
+            yield Difference(f"{own.place}: {name} has no {member}.", place, [f"  {members[member]}"])
 
 
 def list_missing_events(own: OwnType, code: str) -> Iterator[Difference]:
     """Yield the columns that the triggers lack in the code of the model."""
     triggers = code.partition("announce_rows(")[2]
-    missing = [name for name in list_event_columns(own) if f'"{name}"' not in triggers]
+    missing = [f'"{name}"' for name in list_event_columns(own) if f'"{name}"' not in triggers]
     if triggers and missing:
-        names = ", ".join(f'"{name}"' for name in missing)
+        names = ", ".join(missing)
         yield Difference(
             f"{own.place}: the triggers lack {names}.", f"{own.app}/models.py, triggers", [f"    {names},"]
         )
@@ -132,10 +114,10 @@ def list_missing_events(own: OwnType, code: str) -> Iterator[Difference]:
 def check_own_types(**_: Any) -> list[Error]:
     """Check that each own type has a table with the columns of its SDL."""
     try:
-        found = [difference for own in load_own_types() for difference in list_differences(own)]
+        found = [difference.message for own in load_own_types() for difference in list_differences(own)]
     except SdlError as error:
-        return [Error(str(error), id="contentapi.own_types")]
-    return [Error(difference.message, id="contentapi.own_types") for difference in found]
+        found = [str(error)]
+    return [Error(message, id="contentapi.own_types") for message in found]
 
 
 def require_equal_models() -> None:

@@ -1,25 +1,21 @@
 """What a team declares in the SDL: an own type, and the fields of own types and of others, with their limits."""
 
+import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 from ariadne import convert_camel_case_to_snake
-from graphql import (
-    DirectiveNode,
-    EnumTypeDefinitionNode,
-    FieldDefinitionNode,
-    ListTypeNode,
-    NamedTypeNode,
-    NonNullTypeNode,
-    TypeNode,
-    value_from_ast_untyped,
-)
+from django.db import models
+from msgspec import Meta
 
+AUTHOR = "author"
+TAG = "tag"
 MAX_TEXT = 1000  # characters of a text without `maxLength`
 MAX_ITEMS = 100  # of a list
 MAX_LENGTH = 1_000_000
@@ -45,32 +41,56 @@ class Kind(StrEnum):
     RELATION = "relation"
 
 
+class Traits(NamedTuple):
+    """What the values of a kind are in a table, in JSON and its schema, in messages, and in a test that needs one."""
+
+    column: "type[models.Field[Any, Any]]"
+    decoded: Any
+    schema: Mapping[str, Any]
+    expected: str
+    example: Any
+
+
+MOMENT = "2026-11-21T09:30:00+00:00"
+INT = Annotated[int, Meta(ge=-LARGEST_INT - 1, le=LARGEST_INT)]
+INTEGER = {"type": "integer", "minimum": -LARGEST_INT - 1, "maximum": LARGEST_INT}
+TIME = {"type": "string", "format": "date-time"}
+TRAITS: Mapping[Kind, Traits] = {
+    Kind.TEXT: Traits(models.CharField, str, {"type": "string"}, "a string", "text"),
+    Kind.INT: Traits(models.IntegerField, INT, INTEGER, "a whole number of 32 bits", 1),
+    Kind.FLOAT: Traits(models.FloatField, float, {"type": "number"}, "a number", 1.5),
+    Kind.BOOLEAN: Traits(models.BooleanField, bool, {"type": "boolean"}, "true or false", example=True),
+    Kind.TIME: Traits(
+        models.DateTimeField, Annotated[datetime, Meta(tz=True)], TIME, f"a time such as {MOMENT}", MOMENT
+    ),
+    Kind.ENUM: Traits(models.CharField, str, {"type": "string"}, "one of ", ""),
+    Kind.RELATION: Traits(models.ForeignKey, str, {"type": "string"}, "an id", ""),
+}
 NUMBERS = (Kind.INT, Kind.FLOAT)
 SCALARS = {kind.value: kind for kind in Kind if kind not in (Kind.ENUM, Kind.RELATION)}
-# The arguments of the directives, and the kinds that they fit. `maxItems` fits lists.
-KINDS_OF_ARGUMENT: Mapping[str, Sequence[Kind]] = {
-    "maxLength": (Kind.TEXT,),
-    "minimum": NUMBERS,
-    "maximum": NUMBERS,
-    "sort": (Kind.TEXT, *NUMBERS),
-    "default": tuple(Kind),
-    "was": tuple(Kind),
-    "filter": tuple(Kind),
-}
+
+
+class Argument(NamedTuple):
+    """An argument of directives: the attribute of a field that it sets, its types, and the fields that it fits."""
+
+    attribute: str
+    directives: Sequence[str]
+    types: Sequence[type] = ()  # any, if there are none
+    kinds: Sequence[Kind] = tuple(Kind)
+    on_lists: Sequence[bool] = (True, False)
+
+
 ARGUMENTS = {
-    "text": ("maxLength", "sort"),
-    "number": ("minimum", "maximum", "sort"),
-    "own": ("maxLength", "minimum", "maximum", "maxItems", "default", "was", "filter"),
+    "maxLength": Argument("max_length", ("text", "own"), (int,), (Kind.TEXT,)),
+    "minimum": Argument("minimum", ("number", "own"), (int, float), NUMBERS),
+    "maximum": Argument("maximum", ("number", "own"), (int, float), NUMBERS),
+    "sort": Argument("is_sortable", ("text", "number"), (bool,), (Kind.TEXT, *NUMBERS), (False,)),
+    "maxItems": Argument("max_items", ("own",), (int,), on_lists=(True,)),
+    "default": Argument("default", ("own",), on_lists=(False,)),
+    "was": Argument("was", ("own",), (str,)),
+    "filter": Argument("is_filterable", ("own",), (bool,)),
 }
-TYPES_OF_ARGUMENTS: Mapping[str, type | tuple[type, ...]] = {
-    "maxLength": int,
-    "maxItems": int,
-    "minimum": (int, float),
-    "maximum": (int, float),
-    "sort": bool,
-    "filter": bool,
-    "was": str,
-}
+KINDS_OF_DIRECTIVE = {"text": (Kind.TEXT,), "number": NUMBERS, "own": tuple(Kind)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +133,40 @@ class OwnField:
         """The name in services: `cover_id` and `related_ids` for relations."""
         return convert_to_snake(self.input_name)
 
+    @property
+    def input_type(self) -> str:
+        """The type in inputs, where null is allowed: `[ID!]` for a list of relations."""
+        return f"[{self.item_type}!]" if self.is_list else self.item_type
+
+    @property
+    def item_type(self) -> str:
+        return "ID" if self.kind == Kind.RELATION else self.type_name
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a new row must have a value. Its author is by default the caller."""
+        return self.is_required and self.name != AUTHOR
+
+    @property
+    def decoded(self) -> Any:
+        """The type of a value, or of each of a list, with which msgspec decodes it."""
+        return Literal[self.values] if self.kind == Kind.ENUM else TRAITS[self.kind].decoded
+
+    @property
+    def label(self) -> str:
+        """The name in forms: `Event at` for `eventAt`."""
+        return separate_words(self.name, " ").capitalize()
+
+    @property
+    def is_never_null(self) -> bool:
+        """Whether the API always has a value: a list is empty, and a default takes the place of null."""
+        return self.is_list or self.is_required
+
+    def write_input(self) -> str:
+        """Return the member of an input as SDL: `"A line under the title." subtitle: String`."""
+        description = f"{json.dumps(self.description, ensure_ascii=False)} " if self.description else ""
+        return f"{description}{self.input_name}: {self.input_type}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class OwnType:
@@ -136,10 +190,36 @@ class OwnType:
         """The name of the root field: `recipe`."""
         return self.name[0].lower() + self.name[1:]
 
-    @property
+    @cached_property
     def path(self) -> str:
         """The path of the collection, without slash: `recipe-books`. The scopes begin with it."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "-", self.plural).lower()
+        return separate_words(self.plural, "-")
+
+    @cached_property
+    def noun(self) -> str:
+        """The name of a row in messages: `recipe book`."""
+        return separate_words(self.name, " ")
+
+    @property
+    def a_noun(self) -> str:
+        return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+
+    @cached_property
+    def nouns(self) -> str:
+        return separate_words(self.plural, " ")
+
+    @property
+    def plural_name(self) -> str:
+        """The plural as a part of other names: `RecipeBooks`."""
+        return self.plural[0].upper() + self.plural[1:]
+
+    @property
+    def snake(self) -> str:
+        return convert_to_snake(self.name)
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.file.parent.name}/{self.file.name}"
 
     @property
     def place(self) -> str:
@@ -147,120 +227,52 @@ class OwnType:
         return name_place(self.file, self.name)
 
     @property
+    def verbs(self) -> list[str]:
+        """The beginnings of the names of the mutations."""
+        return ["create", "update", "delete", *(["publish", "unpublish"] if self.has_publication else [])]
+
+    @property
     def relations(self) -> list[OwnField]:
         return [field for field in self.fields if field.kind == Kind.RELATION]
 
+    @cached_property
+    def filters(self) -> dict[str, OwnField]:
+        """The fields by which lists are filtered, by the names of the parameters; `tag` is that of a list of tags."""
+        kinds = (Kind.ENUM, Kind.BOOLEAN, Kind.RELATION)
+        filters = {field.name: field for field in self.fields if not field.is_list and field.kind in kinds}
+        tags = self.find_field("tags")
+        return {**filters, TAG: tags} if tags and tags.is_list and tags.kind == Kind.TEXT else filters
+
+    @property
+    def orders(self) -> dict[str, str]:
+        """The columns by which lists are ordered, by the names of the orders.
+
+        `publication_order` has no nulls: rows that are not published come last.
+        """
+        publication = {"publishedAt": "publication_order"} if self.has_publication else {}
+        sortable = {field.name: field.column for field in self.fields if field.is_sortable}
+        return {"createdAt": "created_at", "updatedAt": "updated_at", **publication, **sortable}
+
+    def write_inputs(self) -> dict[str, dict[str, str]]:
+        """Return the members of the inputs with values as SDL: those of a new row, of changes, and of the filter."""
+        changes = {field.input_name: field.write_input() for field in self.fields}
+        new = {field.input_name: f"{field.write_input()}{'!' * field.is_needed}" for field in self.fields}
+        filters = {name: write_filter(name, field) for name, field in self.filters.items()}
+        return {f"Create{self.name}Input": new, f"Update{self.name}Input": changes, f"{self.name}Filter": filters}
+
     def find_field(self, name: str) -> OwnField | None:
         return next((field for field in self.fields if field.name == name), None)
+
+
+def separate_words(name: str, separator: str) -> str:
+    """Return a name of the API as words: `menu cards` for `menuCards`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", separator, name).lower()
 
 
 def name_place(path: Path, name: str) -> str:
     return f"{path.parent.name}/{path.name}: {name}"
 
 
-def read_field(
-    node: FieldDefinitionNode, directives: Sequence[str], enums: Mapping[str, EnumTypeDefinitionNode], place: str
-) -> OwnField:
-    """Return a field of the SDL. A type that is neither a scalar nor an enum is a relation, whether or not it exists.
-
-    `directives` are those that give the field's limits. `place` begins the messages: `schema/recipes.graphql: Recipe`.
-    Raises `SdlError`.
-    """
-    name = node.name.value
-    place = f"{place}.{name}"
-    if not FIELD_NAME.fullmatch(name):
-        raise SdlError(f"{place} must be named like publishedAt.")
-    if node.arguments:
-        raise SdlError(f"{place} must not have arguments.")
-    type_name, is_list, is_required = read_type(node.type, place)
-    values = tuple(value.name.value for value in enums[type_name].values or ()) if type_name in enums else ()
-    kind = SCALARS.get(type_name) or (Kind.ENUM if values else Kind.RELATION)
-    arguments: dict[str, Any] = {}
-    for directive in node.directives or ():
-        if directive.name.value not in (*directives, "cost", "listSize", "deprecated"):
-            raise SdlError(f"{place} must not have @{directive.name.value}.")
-        if directive.name.value in directives:
-            arguments |= read_arguments(directive, kind, place, is_list=is_list)
-    if arguments.get("sort") and not is_required:
-        raise SdlError(f"{place}: sort needs a field that is not null.")
-    return OwnField(
-        name=name,
-        type_name=type_name,
-        kind=kind,
-        is_list=is_list,
-        is_required=is_required,
-        max_length=arguments.get("maxLength", MAX_TEXT),
-        minimum=arguments.get("minimum"),
-        maximum=arguments.get("maximum"),
-        max_items=arguments.get("maxItems", MAX_ITEMS),
-        is_sortable=arguments.get("sort", False),
-        values=values,
-        description=node.description.value if node.description else "",
-        default=arguments.get("default"),
-        was=arguments.get("was", ""),
-        is_filterable=arguments.get("filter", False),
-    )
-
-
-def read_type(node: TypeNode, place: str) -> tuple[str, bool, bool]:
-    """Return the name of a field's type, whether it is a list, and whether a value is required."""
-    match node:
-        case NamedTypeNode():
-            return node.name.value, False, False
-        case NonNullTypeNode(type=NamedTypeNode(name=name)):
-            return name.value, False, True
-        case NonNullTypeNode(type=ListTypeNode(type=NonNullTypeNode(type=NamedTypeNode(name=name)))):
-            return name.value, True, False
-        case _:
-            raise SdlError(f"{place} is a list that can be null or contain null: write it like [String!]!.")
-
-
-def read_arguments(directive: DirectiveNode, kind: Kind, place: str, *, is_list: bool) -> dict[str, Any]:
-    """Return the arguments of a directive. Raises `SdlError` for those that are unknown, or do not fit the field."""
-    name = directive.name.value
-    if name in ("text", "number") and kind not in (NUMBERS if name == "number" else (Kind.TEXT,)):
-        raise SdlError(f"{place}: @{name} does not fit the type of the field.")
-    found = read_given_arguments(directive)
-    for argument, value in found.items():
-        require_argument(name, argument, value, place)
-        if not is_fit(argument, kind, is_list=is_list):
-            raise SdlError(f"{place}: {argument} does not fit the type of the field.")
-    require_possible_limits(found, kind, place)
-    return found
-
-
-def is_fit(argument: str, kind: Kind, *, is_list: bool) -> bool:
-    if argument == "maxItems":
-        return is_list
-    return kind in KINDS_OF_ARGUMENT[argument] and not (is_list and argument in ("sort", "default"))
-
-
-def read_given_arguments(directive: DirectiveNode) -> dict[str, Any]:
-    return {each.name.value: value_from_ast_untyped(each.value) for each in directive.arguments or ()}
-
-
-def require_argument(directive: str, name: str, value: Any, place: str) -> None:
-    """Raise `SdlError` if the directive has no argument with this name, or if the value has another type."""
-    if name not in ARGUMENTS[directive]:
-        raise SdlError(f"{place}: @{directive} has no argument {name}.")
-    expected = TYPES_OF_ARGUMENTS.get(name)
-    if expected and (not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool)):
-        raise SdlError(f"{place}: the argument {name} of @{directive} must not be {value!r}.")
-
-
-def require_possible_limits(found: Mapping[str, Any], kind: Kind, place: str) -> None:
-    """Raise `SdlError` for limits that no value meets, or that no column can check."""
-    for name, most in (("maxLength", MAX_LENGTH), ("maxItems", MAX_ITEMS)):
-        if not 1 <= found.get(name, 1) <= most:
-            raise SdlError(f"{place}: {name} must be from 1 to {most:,}.")
-    limits = [found[name] for name in ("minimum", "maximum") if found.get(name) is not None]
-    require_possible_range(limits, kind, place)
-
-
-def require_possible_range(limits: Sequence[float], kind: Kind, place: str) -> None:
-    if not all(abs(limit) <= sys.float_info.max for limit in limits):  # an integer can be larger than each float
-        raise SdlError(f"{place}: the limits must be finite numbers.")
-    if kind == Kind.INT and any(limit != int(limit) or abs(limit) > LARGEST_INT for limit in limits):
-        raise SdlError(f"{place}: the limits of an Int are whole numbers of 32 bits.")
-    if len(limits) > 1 and limits[0] > limits[1]:
-        raise SdlError(f"{place}: minimum is greater than maximum.")
+def write_filter(name: str, field: OwnField) -> str:
+    """Return a member of the filter as SDL."""
+    return f'"Only those with this `{name}`." {name}: {field.item_type}'

@@ -8,24 +8,18 @@ from django.urls import reverse
 from django.utils.module_loading import import_string
 from unfold.widgets import (
     UnfoldAdminAutocompleteModelChoiceFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget,
-    UnfoldAdminNullBooleanSelectWidget,
-    UnfoldAdminSelectWidget,
     UnfoldAdminSplitDateTimeWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
 )
 
 from contentapi.core.errors import VersionConflict
 from contentapi.core.identity import ANONYMOUS
 from contentapi.core.pagination import parse_id
-from contentapi.desk.forms import LinesField, ServiceForm, Textarea, TextField
-from contentapi.types.declared import AUTHOR
-from contentapi.types.fields import NUMBERS, Kind, OwnField, convert_to_snake
+from contentapi.desk.forms import ServiceForm
+from contentapi.types.fields import Kind, OwnField
 from contentapi.types.models import OwnModel
+from contentapi.types.own_form import ValueField
 
-LONG = 200  # characters; a text that may have more is edited in several lines
 OPENED = "opened_version"
 
 
@@ -82,18 +76,12 @@ class RelatedField(forms.Field):
 
 def build_form_field(own: OwnModel, field: OwnField) -> forms.Field:
     """Return the field of a form for a field of the SDL."""
-    words = convert_to_snake(field.name).replace("_", " ")
-    shared: dict[str, Any] = {"label": words.capitalize(), "help_text": field.description}
-    # The default author is the profile of the person.
-    shared["required"] = field.is_required and field.name != AUTHOR
+    shared: dict[str, Any] = {"label": field.label, "help_text": field.description, "required": field.is_needed}
     if field.kind == Kind.RELATION:
         return RelatedField(is_list=field.is_list, widget=build_related_input(own, field), **shared)
-    return build_lines_field(field, shared) if field.is_list else build_item_field(field, shared)
-
-
-def build_lines_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
-    item, widget = build_item_field(field, {"required": True}), Textarea({"rows": 4})
-    return LinesField(item, delimiter="\n", max_length=field.max_items, widget=widget, **shared)
+    if field.kind == Kind.TIME and not field.is_list:
+        return forms.SplitDateTimeField(widget=UnfoldAdminSplitDateTimeWidget(), **shared)
+    return ValueField(field, required=field.is_needed)
 
 
 def build_related_input(own: OwnModel, field: OwnField) -> forms.Widget:
@@ -102,44 +90,6 @@ def build_related_input(own: OwnModel, field: OwnField) -> forms.Widget:
     key_input = own.types[field.type_name].key_input
     widget: forms.Widget = import_string(key_input)() if key_input else RelatedInput(own, field)
     return widget
-
-
-def build_item_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
-    """Return the field of a form for one value."""
-    if field.kind in NUMBERS:
-        return build_number_field(field, shared)
-    if field.kind == Kind.BOOLEAN:
-        return build_boolean_field(shared)
-    if field.kind == Kind.TIME:
-        return forms.SplitDateTimeField(widget=UnfoldAdminSplitDateTimeWidget(), **shared)
-    return build_choice_field(field, shared) if field.kind == Kind.ENUM else build_text_field(field, shared)
-
-
-def build_choice_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
-    choices = [(value, value) for value in field.values]
-    if not shared["required"]:
-        choices.insert(0, ("", "—"))
-    return forms.TypedChoiceField(choices=choices, empty_value=None, widget=UnfoldAdminSelectWidget(), **shared)
-
-
-def build_text_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
-    is_long = field.max_length > LONG
-    widget = Textarea({"rows": 6, "class": "grows"}) if is_long else UnfoldAdminTextInputWidget()
-    return TextField(max_length=field.max_length, empty_value=None, strip=False, widget=widget, **shared)
-
-
-def build_number_field(field: OwnField, shared: dict[str, Any]) -> forms.Field:
-    is_whole = field.kind == Kind.INT
-    kind: Any = forms.IntegerField if is_whole else forms.FloatField
-    widget = UnfoldAdminIntegerFieldWidget({"step": "1" if is_whole else "any"})
-    number: forms.Field = kind(min_value=field.minimum, max_value=field.maximum, widget=widget, **shared)
-    return number
-
-
-def build_boolean_field(shared: dict[str, Any]) -> forms.Field:
-    if shared["required"]:  # both values are given: an empty box is false
-        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **{**shared, "required": False})
-    return forms.NullBooleanField(widget=UnfoldAdminNullBooleanSelectWidget(), **shared)
 
 
 class OwnForm(ServiceForm):
@@ -170,7 +120,7 @@ class OwnForm(ServiceForm):
         if not isinstance(error, VersionConflict):
             super().add_api_error(error)
             return
-        noun = self.own.nouns[0]
+        noun = self.own.sdl.noun
         self.add_error(
             None,
             f"Somebody has changed this {noun} since you opened it. Your values are below. Look at the present {noun}"

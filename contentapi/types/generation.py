@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,25 @@ from typing import Any
 from django.core.management import call_command
 from django.template import Context, Engine
 
-from contentapi.core.identity import Role
-from contentapi.types.columns import list_columns, list_constraints, list_indexes, write_call, write_triggers
-from contentapi.types.declared import AUTHOR, list_models
-from contentapi.types.fields import Kind, OwnField, OwnType, convert_to_snake
-from contentapi.types.wording import list_actions, list_filters, list_inputs, list_orders, list_words
+from contentapi.core.identity import EDITORS, WRITERS, Role
+from contentapi.types.columns import (
+    fold,
+    list_event_columns,
+    list_indexes,
+    list_rules,
+    write_column,
+    write_constraint,
+)
+from contentapi.types.declared import Related, list_models
+from contentapi.types.fields import AUTHOR, TRAITS, Kind, OwnField, OwnType, convert_to_snake
 
 TEMPLATES = Path(__file__).parent / "templates"
 TAG_LINE = re.compile(r"^[ \t]*(\{%[^%]*%\})[ \t]*\n", re.MULTILINE)
-CREATORS = {
-    "author": (Role.AUTHOR, Role.EDITOR, Role.ADMIN),
-    "editor": (Role.EDITOR, Role.ADMIN),
-    "admin": (Role.ADMIN,),
+READ_RULES = {
+    "public": "",
+    "member": " Requires a credential with the scope `{path}:read`.",
+    "staff": " Requires the scope `{path}:read` of an editor or an admin.",
 }
-READERS_OF_STAFF = (Role.EDITOR, Role.ADMIN)
-EXAMPLES = {Kind.TEXT: '"text"', Kind.FLOAT: "1.5", Kind.BOOLEAN: "True", Kind.TIME: '"2026-11-21T09:30:00+00:00"'}
 DEPENDENCIES = "    dependencies = [\n"
 NEEDED = """        ('contentapi', '0001_initial'),  # the sequence of the ids
         ('events', '0001_initial'),  # the table of new events
@@ -34,20 +38,19 @@ NEEDED = """        ('contentapi', '0001_initial'),  # the sequence of the ids
 def render(template: str, own: OwnType, **more: Any) -> str:
     """Return the text of a template. A line that is only a tag leaves no line."""
     text = TAG_LINE.sub(r"\1", (TEMPLATES / template).read_text("utf-8"))
-    return str(Engine().from_string(text).render(Context({"own": own, **list_words(own), **more}, autoescape=False)))
+    return str(Engine().from_string(text).render(Context({"own": own, **more}, autoescape=False)))
 
 
-def list_files(
-    own: OwnType, root: Path, types: Sequence[OwnType], related: Mapping[str, Mapping[str, str]]
-) -> dict[Path, str]:
+def list_files(own: OwnType, root: Path, types: Sequence[OwnType], related: Related) -> dict[Path, str]:
     """Return the texts of all new files but the migration, by their paths."""
-    app, snake = root / own.app, convert_to_snake(own.name)
+    app, snake = root / own.app, own.snake
     tests = root / "tests" / own.app
-    apps_of_types = {convert_to_snake(each.name): each.app for each in types}
+    labels = list_models(types, related)
+    apps_of_types = {each.snake: each.app for each in types}
     return {
         app / "__init__.py": "",
         app / "migrations" / "__init__.py": "",
-        app / "models.py": write_models(own, list_models(types, related)),
+        app / "models.py": write_models(own, labels),
         own.file.parent / "resources" / f"{snake}.graphql": render("fragment.graphql", own),
         tests / "__init__.py": "",
         tests / f"test_{snake}.py": write_test(own, apps_of_types),
@@ -57,66 +60,51 @@ def list_files(
 
 def write_sdl(own: OwnType) -> str:
     """Return the SDL that follows the type."""
-    return render(
-        "schema.graphql",
-        own,
-        actions=[*list_actions(own)],
-        filters=[*list_filters(own)],
-        inputs=[*list_inputs(own)],
-        orders=[*list_orders(own)],
-    )
+    rule = READ_RULES[own.read].format(path=own.path)
+    new, changes, filters = ([*members.values()] for members in own.write_inputs().values())
+    return render("schema.graphql", own, read_rule=rule, new=new, changes=changes, filters=filters)
 
 
 def write_models(own: OwnType, models: Mapping[str, str]) -> str:
     """Return the module of the model. `models` has the labels of the types that relations lead to."""
-    return render(
+    columns = [write_column(field, models) for field in own.fields]
+    constraints = [write_constraint(*rule) for rule in list_rules(own)]
+    indexes = [*list_indexes(own)]
+    texts = [f"self.{field.column}" for field in own.fields if field.kind == Kind.TEXT and field.is_required]
+    written = render(
         "models.py.txt",
         own,
-        body="\n".join([*list_columns(own, models), "", *write_meta(own)]),
+        columns=columns,
+        constraints=constraints,
+        indexes=indexes,
+        code="".join([*columns, *indexes]),
+        event_columns=", ".join(f'"{name}"' for name in list_event_columns(own)),
+        has_author=own.find_field(AUTHOR) is not None,
         enums={field.type_name: field.values for field in own.fields if field.kind == Kind.ENUM}.items(),
-        text=find_title(own),
-        file=f"{own.file.parent.name}/{own.file.name}",
+        text=(*texts, 'f"{self.pk}"')[0],
     )
-
-
-def find_title(own: OwnType) -> str:
-    """Return the code of the text of a row: its first text, or its key."""
-    texts = [f"self.{field.column}" for field in own.fields if field.kind == Kind.TEXT and field.is_required]
-    return (*texts, 'f"{self.pk}"')[0]
-
-
-def write_meta(own: OwnType) -> Iterator[str]:
-    yield "    class Meta:"
-    for name, lines in (("constraints", [*list_constraints(own)]), ("indexes", [*list_indexes(own)])):
-        if lines:
-            yield from (f"        {name} = [", *lines, "        ]")
-    yield from write_triggers(own)
+    return "\n".join(line for each in written.split("\n") for line in fold(each))
 
 
 def write_test(own: OwnType, apps_of_types: Mapping[str, str]) -> str:
     """Return the test of the outcomes for each role. `apps_of_types` has the apps of own types, by their names."""
-    needed = [field for field in own.fields if field.is_required and field.name != AUTHOR]
+    needed = [field for field in own.fields if field.is_needed]
+    members = [f'"{field.input_name}": {write_example(field)}' for field in needed]
     anonymous = ("None", 401, 200 if own.read == "public" else 401)
     return render(
         "test.py.txt",
         own,
         imports=list_test_imports(needed, apps_of_types),
         outcomes=[anonymous, *(list_outcomes(own, role) for role in Role)],
-        values="\n".join(
-            write_call(
-                "return ",
-                [f'"{field.input_name}": {write_example(field)}' for field in needed],
-                braces="{}",
-            )
-        ),
+        values="\n".join(fold(f"    return {{{', '.join(members)}}}")),
     )
 
 
 def list_test_imports(needed: Sequence[OwnField], apps_of_types: Mapping[str, str]) -> list[str]:
     """Return the imports of what makes the rows that required relations name."""
     related = sorted({convert_to_snake(field.type_name) for field in needed if field.kind == Kind.RELATION})
-    own_types = [name for name in related if name in apps_of_types]
     others = ["make_actor", *(f"make_{name}" for name in related if name not in apps_of_types)]
+    own_types = [name for name in related if name in apps_of_types]
     return sorted(
         [
             f"from tests.factories import {', '.join(others)}",
@@ -128,19 +116,17 @@ def list_test_imports(needed: Sequence[OwnField], apps_of_types: Mapping[str, st
 
 def list_outcomes(own: OwnType, role: Role) -> tuple[str, int, int]:
     """Return the statuses of a creation, and of reading what is published."""
-    may_read = own.read != "staff" or role in READERS_OF_STAFF
-    return f"Role.{role.name}", 201 if role in CREATORS[own.write] else 403, 200 if may_read else 403
+    may_read = own.read != "staff" or role in EDITORS
+    return f"Role.{role.name}", 201 if role in WRITERS[own.write] else 403, 200 if may_read else 403
 
 
 def write_example(field: OwnField) -> str:
     """Return the code of a value that meets the limits."""
     if field.kind == Kind.RELATION:
         return f"str(make_{convert_to_snake(field.type_name)}().pk)"
-    if field.kind == Kind.ENUM:
-        return f'"{field.values[0]}"'
-    if field.kind in EXAMPLES and field.minimum is None and field.maximum is None:
-        return EXAMPLES[field.kind] if field.max_length > len("text") else '"t"'
-    return str(next((limit for limit in (field.minimum, field.maximum) if limit is not None), 1))
+    limits = [limit for limit in (field.minimum, field.maximum) if limit is not None]
+    value = [*field.values, *limits, TRAITS[field.kind].example][0]
+    return f'"{value[: field.max_length]}"' if isinstance(value, str) else repr(value)
 
 
 def write_migration(own: OwnType) -> tuple[Path, str]:

@@ -3,8 +3,8 @@
 API = App(own_types=[OwnModel(Recipe)])
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,10 +14,11 @@ from django.db.models import Model, Q
 from contentapi.core.identity import Actor, Scope
 from contentapi.events.declarations import Owners, Type, load_apps
 from contentapi.monitoring.audit import AuditEvent
-from contentapi.types.declared import AUTHOR, find_readers, load_own_types
-from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
+from contentapi.types.declared import find_readers, load_own_types
+from contentapi.types.fields import AUTHOR, OwnField, OwnType, SdlError
 
 
+@dataclass(eq=False)
 class OwnModel:
     """The model of an own type.
 
@@ -35,25 +36,15 @@ class OwnModel:
     * `desk(admin)` returns the class of the admin, made of the default one: once, at the start.
     """
 
-    types: Mapping[str, Type]  # of all apps, by their names in the SDL
-    owners: Owners
-
-    def __init__(
-        self,
-        model: type[Model],
-        *,
-        create: Callable[..., Model] | None = None,
-        update: Callable[..., Model] | None = None,
-        may_write: Callable[[Actor, int | None], bool] | None = None,
-        rows: Callable[[Actor], Q] | None = None,
-        desk: Callable[[Any], Any] | None = None,
-    ) -> None:
-        self.model = model
-        self.create = create
-        self.update = update
-        self.may_write = may_write
-        self.rows = rows
-        self.desk = desk
+    model: type[Model]
+    _: KW_ONLY
+    create: Callable[..., Model] | None = None
+    update: Callable[..., Model] | None = None
+    may_write: Callable[[Actor, int | None], bool] | None = None
+    rows: Callable[[Actor], Q] | None = None
+    desk: Callable[[Any], Any] | None = None
+    types: Mapping[str, Type] = field(init=False)  # of all apps, by their names in the SDL
+    owners: Owners = field(init=False)
 
     @cached_property
     def sdl(self) -> OwnType:
@@ -63,25 +54,10 @@ class OwnModel:
                 return found
         raise SdlError(f"{self.model._meta.label}: the files of schema/ have no type with @type of this name.")
 
-    @cached_property
-    def nouns(self) -> tuple[str, str]:
-        """The name of one row and of several ones in messages: `recipe book`, `recipe books`."""
-        singular, plural = (re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower() for name in (self.sdl.name, self.sdl.plural))
-        return singular, plural
-
-    @property
-    def named(self) -> str:
-        """The name of one row after its article: `a recipe`."""
-        return f"{'an' if self.sdl.name[0] in 'AEIOU' else 'a'} {self.nouns[0]}"
-
     @property
     def id_name(self) -> str:
         """The name of the id in paths: `recipe_id`."""
-        return f"{self.nouns[0].replace(' ', '_')}_id"
-
-    @cached_property
-    def path(self) -> str:
-        return self.sdl.path
+        return f"{self.sdl.noun.replace(' ', '_')}_id"
 
     @cached_property
     def audit(self) -> Any:
@@ -95,15 +71,15 @@ class OwnModel:
         """The required relations to types with a restricted audience. A row is visible only with these related rows."""
         types = {own.name: own for own in load_own_types()}
         readers = partial(find_readers, types=types, related=settings.RELATED_TYPES)
-        return [field for field in self.sdl.relations if field.is_required and readers(field.type_name) != "public"]
+        return [each for each in self.sdl.relations if each.is_required and readers(each.type_name) != "public"]
 
     @cached_property
     def read_scope(self) -> Scope:
-        return Scope(f"{self.path}:read")
+        return Scope(f"{self.sdl.path}:read")
 
     @cached_property
     def write_scope(self) -> Scope:
-        return Scope(f"{self.path}:write")
+        return Scope(f"{self.sdl.path}:write")
 
     @cached_property
     def has_author(self) -> bool:
@@ -114,24 +90,15 @@ class OwnModel:
         author = getattr(row, AUTHOR, None)
         return author and author.user_id
 
-    def get_column(self, field: OwnField) -> str:
+    def get_column(self, declared: OwnField) -> str:
         """Return the name of the attribute with the value of a field: of a relation, that with its key."""
-        column: Any = self.model._meta.get_field(field.column)
+        column: Any = self.model._meta.get_field(declared.column)
         return str(column.attname)
-
-    @cached_property
-    def filters(self) -> dict[str, Any]:
-        """The fields by which rows are filtered, by the names of the parameters; `tag` is that of a list of tags."""
-        kinds = (Kind.ENUM, Kind.BOOLEAN, Kind.RELATION)
-        filters = {field.name: field for field in self.sdl.fields if not field.is_list and field.kind in kinds}
-        tags = self.sdl.find_field("tags")
-        return {**filters, "tag": tags} if tags and tags.is_list and tags.kind == Kind.TEXT else filters
 
 
 def get_own_model(model: type[Model]) -> OwnModel:
     """Return the declaration of a model. Raises `KeyError` for a model that no app declares as an own type."""
-    found: OwnModel = {own.model: own for app in load_apps() for own in app.own_types}[model]
-    return found
+    return {own.model: own for own in list_own_models()}[model]
 
 
 def list_own_models() -> list[OwnModel]:

@@ -86,12 +86,11 @@ def find_problem(column: str) -> str:
 
 def list_api_names(own: OwnType) -> list[str]:
     """Return the names that the type adds to the schema, beside its own: root fields and types."""
-    name = own.name
-    actions = ("Create", "Update", "Delete", *(("Publish", "Unpublish") if own.has_publication else ()))
+    name, verbs = own.name, own.verbs
     return [
         own.singular,
         own.plural,
-        *(f"{action.lower()}{name}" for action in actions),
+        *(f"{verb}{name}" for verb in verbs),
         *(f"{name}{suffix}" for suffix in ("Connection", "Edge", "Filter", "Sort", "SortField")),
-        *(f"{action}{name}{suffix}" for action in actions for suffix in ("Input", "Payload")),
+        *(f"{verb.capitalize()}{name}{suffix}" for verb in verbs for suffix in ("Input", "Payload")),
     ]

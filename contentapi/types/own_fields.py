@@ -4,7 +4,6 @@ An app declares which of its types can have some. The column `own` of their tabl
 field, as JSON, by its name. The values of a field that leaves the SDL stay in the column.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ariadne import convert_camel_case_to_snake
 from django.conf import settings
 from django.db import models
 from graphql import (
-    DefinitionNode,
-    EnumTypeDefinitionNode,
     InputObjectTypeDefinitionNode,
     InputObjectTypeExtensionNode,
     ObjectTypeDefinitionNode,
@@ -26,15 +22,15 @@ from graphql import (
 )
 
 from contentapi.core.errors import ApiError, Invalid
-from contentapi.types.declared import read_definitions
-from contentapi.types.fields import Kind, OwnField, SdlError, name_place, read_field
+from contentapi.types import sdl
+from contentapi.types.fields import Kind, OwnField, SdlError, convert_to_snake, name_place, write_filter
+from contentapi.types.sdl import Files
 from contentapi.types.values import convert_value, find_problem
 
 COLUMN = "own"
 IN_PYTHON = frozenset({COLUMN, "actor", "changes"})  # parameters of the services
 MAY_DECLARE = re.compile(r"(?<!directive )@own\b|\bextend\s+type\s+(?!Query\b|Mutation\b|Subscription\b)")
 DECLARED: dict[str, "OwnFields"] = {}
-Files = Mapping[Path, Sequence[DefinitionNode]]
 TYPES = (
     ObjectTypeDefinitionNode | ObjectTypeExtensionNode | InputObjectTypeDefinitionNode | InputObjectTypeExtensionNode
 )
@@ -138,92 +134,63 @@ def declare_own_fields(type_name: str, **options: Any) -> OwnFields:
 @cache
 def read_files(folder: Path) -> Files:
     """Return the definitions of the files of a folder; none if no file can declare own fields. Raises `SdlError`."""
-    paths = sorted(folder.glob("*.graphql"))
-    if not any(MAY_DECLARE.search(path.read_text("utf-8")) for path in paths):
-        return {}
-    return {path: read_definitions(path) for path in paths}
+    return sdl.read_files(folder, MAY_DECLARE)
 
 
 def read_own_fields(folder: Path, own: OwnFields) -> OwnFields:
     """Return the own fields of a type with what the files of a folder declare. Raises `SdlError`."""
     files = read_files(folder)
-    enums = collect_enums(files)
+    enums = sdl.collect_enums(files)
     taken = {*list_fields(files, own.type_name, *own.inputs, *own.copies)}
+    filters = {*list_fields(files, own.filter_input)}
     fields: dict[str, OwnField] = {}
     for place, node in iterate_own_nodes(files, own.type_name):
-        field = read_field(node, ("own",), enums, place)
-        place = f"{place}.{field.name}"
-        require_free_name(field, own, taken, place)
-        require_filter(field, own, files, place)
-        fields[name_in_python(field, fields, place)] = check_field(field, place)
-    require_old_names(own.type_name, fields.values(), taken)
-    return replace(own, fields=fields)
+        field = sdl.read_field(node, ("own",), enums, place)
+        place, name = f"{place}.{field.name}", convert_to_snake(field.name)
+        if field.name in taken or name in IN_PYTHON:
+            raise SdlError(f"{place}: the name is taken by {own.type_name} or its inputs.")
+        if field.is_filterable and not own.filter_input:
+            raise SdlError(f"{place}: {own.type_name} has no filter.")
+        if field.is_filterable and field.name in filters:
+            raise SdlError(f"{place}: the name is taken by {own.filter_input}.")
+        if name in fields:
+            raise SdlError(f"{place}: another own field has this name.")
+        fields[name] = check_field(field, place)
+    own = replace(own, fields=fields)
+    require_old_names(own, taken.union(own.names))
+    return own
 
 
-def name_in_python(field: OwnField, others: Collection[str], place: str) -> str:
-    """Return the name of a field in Python. Raises `SdlError` if another field has it."""
-    name = convert_camel_case_to_snake(field.name)
-    if name in others:
-        raise SdlError(f"{place}: another own field has this name.")
-    return name
-
-
-def require_old_names(type_name: str, fields: Iterable[OwnField], taken: set[str]) -> None:
+def require_old_names(own: OwnFields, present: Collection[str]) -> None:
     """Raise `SdlError` if the name that a field had before is that of a present field."""
-    present = taken.union(field.name for field in fields)
-    for field in fields:
+    for field in own.fields.values():
         if field.was in present:
-            raise SdlError(f"{type_name}.{field.name}: was names {field.was}, which is a field too.")
-
-
-def require_free_name(field: OwnField, own: OwnFields, taken: Collection[str], place: str) -> None:
-    """Raise `SdlError` for a name that the type, an input or a parameter of a service has."""
-    if field.name in taken or convert_camel_case_to_snake(field.name) in IN_PYTHON:
-        raise SdlError(f"{place}: the name is taken by {own.type_name} or its inputs.")
-
-
-def require_filter(field: OwnField, own: OwnFields, files: Files, place: str) -> None:
-    """Raise `SdlError` if the type of a field with `filter: true` has no filter, or one of this name."""
-    if field.is_filterable and not own.filter_input:
-        raise SdlError(f"{place}: {own.type_name} has no filter.")
-    if field.is_filterable and field.name in list_fields(files, own.filter_input):
-        raise SdlError(f"{place}: the name is taken by {own.filter_input}.")
-
-
-def collect_enums(files: Files) -> Mapping[str, EnumTypeDefinitionNode]:
-    return {node.name.value: node for node in iterate_nodes(files) if isinstance(node, EnumTypeDefinitionNode)}
-
-
-def iterate_nodes(files: Files) -> Iterator[DefinitionNode]:
-    for nodes in files.values():
-        yield from nodes
+            raise SdlError(f"{own.type_name}.{field.name}: was names {field.was}, which is a field too.")
 
 
 def list_fields(files: Files, *type_names: str) -> Iterator[str]:
     """Yield the names of the fields of types or inputs, and of their extensions, that are no own fields."""
-    for node in iterate_nodes(files):
-        if isinstance(node, TYPES) and node.name.value in type_names:
+    for _, node in sdl.iterate_nodes(files, TYPES):
+        if node.name.value in type_names:
             yield from (field.name.value for field in node.fields or () if not is_own(field))
 
 
 def iterate_own_nodes(files: Files, type_name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the own fields of a type, each with the beginning of messages. Raises `SdlError`."""
-    for path, nodes in files.items():
+    """Yield the own fields of a type, each with the beginning of messages.
+
+    Raises `SdlError` for another field of an extension.
+    """
+    for path, node in sdl.iterate_nodes(files, TYPES):
         place = name_place(path, type_name)
-        for node in nodes:
-            if isinstance(node, TYPES) and node.name.value == type_name:
-                yield from ((place, field) for field in node.fields or () if require_directive(node, field, place))
-
-
-def require_directive(node: DefinitionNode, field: Any, place: str) -> bool:
-    """Return whether a field is an own field. Raises `SdlError` for another field of an extension."""
-    if isinstance(node, ObjectTypeExtensionNode) and not is_own(field):
-        raise SdlError(f"{place}.{field.name.value} must have @own, as each field that a team adds.")
-    return is_own(field)
+        for field in node.fields or () if node.name.value == type_name else ():
+            if is_own(field):
+                yield place, field
+            elif isinstance(node, ObjectTypeExtensionNode):
+                raise SdlError(f"{place}.{field.name.value} must have @own, as each field that a team adds.")
 
 
 def is_own(field: Any) -> bool:
-    return any(directive.name.value == "own" for directive in field.directives or ())
+    return sdl.find_directive(field, COLUMN) is not None
 
 
 def check_field(field: OwnField, place: str) -> OwnField:
@@ -251,10 +218,9 @@ def extend_sdl() -> list[str]:
 
     Raises `SdlError` for an own field of a type that cannot have any.
     """
-    for path, nodes in read_files(settings.SCHEMA_DIR).items():
-        for node in nodes:
-            if isinstance(node, TYPES) and node.name.value not in DECLARED and any(map(is_own, node.fields or ())):
-                raise SdlError(f"{name_place(path, node.name.value)} cannot have own fields.")
+    for path, node in sdl.iterate_nodes(read_files(settings.SCHEMA_DIR), TYPES):
+        if node.name.value not in DECLARED and any(map(is_own, node.fields or ())):
+            raise SdlError(f"{name_place(path, node.name.value)} cannot have own fields.")
     return [part for own in DECLARED.values() if own.fields for part in build_extensions(own)]
 
 
@@ -263,27 +229,13 @@ def build_extensions(own: OwnFields) -> Iterator[str]:
 
     extend input CreatePostInput { "A line under the title." subtitle: String }
     """
-    shown = [f"{write_input(field)}{'!' * must_have_value(field)}" for field in own.fields.values()]
-    written = [*map(write_input, own.fields.values())]
+    inputs = [field.write_input() for field in own.fields.values()]
+    shown = [f"{field.write_input()}{'!' * field.is_never_null}" for field in own.fields.values()]
     yield from (f"extend type {name} {{ {' '.join(shown)} }}" for name in own.copies)
-    yield from (f"extend input {name} {{ {' '.join(written)} }}" for name in own.inputs)
-    if filters := [*map(write_filter, own.filters.values())]:
+    yield from (f"extend input {name} {{ {' '.join(inputs)} }}" for name in own.inputs)
+    if own.filters:
+        filters = [write_filter(field.name, field) for field in own.filters.values()]
         yield f"extend input {own.filter_input} {{ {' '.join(filters)} }}"
-
-
-def write_filter(field: OwnField) -> str:
-    return f'"Only those with this `{field.name}`." {field.name}: {field.type_name}'
-
-
-def write_input(field: OwnField) -> str:
-    """Return a field of an input: `"A line under the title." subtitle: String`."""
-    description = json.dumps(field.description, ensure_ascii=False) if field.description else ""
-    return f"{description} {field.name}: {f'[{field.type_name}!]' if field.is_list else field.type_name}"
-
-
-def must_have_value(field: OwnField) -> bool:
-    """Return whether the value of a field is never null: a list is empty, and a default takes the place of null."""
-    return field.is_list or field.is_required
 
 
 def list_added_fields() -> dict[str, list[str]]:

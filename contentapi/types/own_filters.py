@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import BooleanField, F, Func, JSONField, Q, Value
 
+from contentapi.types.bodies import parse_text
 from contentapi.types.fields import OwnField
-from contentapi.types.own_bodies import parse_text
 from contentapi.types.own_fields import COLUMN, DECLARED, OwnFields, encode_times
 from contentapi.types.own_values import build_value, write_value
 

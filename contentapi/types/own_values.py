@@ -6,26 +6,14 @@ A value that does not fit the field any more, because its type has changed, coun
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import (
-    BooleanField,
-    CharField,
-    DateTimeField,
-    Expression,
-    F,
-    Field,
-    FloatField,
-    Func,
-    IntegerField,
-    TextField,
-)
+from django.db.models import Expression, F, Field, Func
 
 from contentapi.projection import Computed
-from contentapi.types.fields import Kind, OwnField
-from contentapi.types.own_fields import COLUMN, OwnFields, must_have_value
+from contentapi.types.fields import TRAITS, Kind, OwnField
+from contentapi.types.own_fields import COLUMN, OwnFields
 
 FITTING = {  # conditions of jsonpath on the values of a kind
     Kind.TEXT: '@.type() == "string"',
@@ -35,13 +23,6 @@ FITTING = {  # conditions of jsonpath on the values of a kind
     Kind.TIME: '@ like_regex "^[0-9-]{10}T[0-9:.]+[+]00:00$"',
 }
 PLACE = "\0"  # of the column in a template: no text in SQL has this character
-COLUMNS: Mapping[Kind, type[Field[Any, Any]]] = {
-    Kind.TEXT: TextField,
-    Kind.INT: IntegerField,
-    Kind.FLOAT: FloatField,
-    Kind.BOOLEAN: BooleanField,
-    Kind.TIME: DateTimeField,
-}
 
 
 def project_own_fields(own: OwnFields, row: Expression | F | None = None) -> dict[str, Computed]:
@@ -62,10 +43,7 @@ def build_value(field: OwnField, column: Any) -> Func:
 
 
 def build_column(field: OwnField) -> Field[Any, Any]:
-    if field.kind == Kind.ENUM:
-        item: Field[Any, Any] = CharField(choices=[(value, value) for value in field.values])
-    else:
-        item = COLUMNS[field.kind]()
+    item: Field[Any, Any] = TRAITS[field.kind].column(choices=[(value, value) for value in field.values] or None)
     return ArrayField(item) if field.is_list else item
 
 
@@ -84,7 +62,7 @@ def write_value(field: OwnField, own: str) -> str:
 def write_default(field: OwnField, value: str, own: str) -> str:
     """Return the SQL of a value, or of the default. A null that a client has written stays null, if it may be."""
     default = f"{quote(json.dumps(field.default, ensure_ascii=False))}::jsonb"
-    if must_have_value(field):
+    if field.is_never_null:
         return f"COALESCE({value}, {default})"
     is_absent = " AND ".join(f"{own} -> '{name}' IS NULL" for name in (field.name, field.was) if name)
     return f"CASE WHEN {is_absent} THEN {default} ELSE {value} END"

@@ -9,8 +9,7 @@ from typing import Any
 from ariadne import MutationType, QueryType, SchemaBindable
 from django.db.models import F, Q, QuerySet
 
-from contentapi.core.identity import Actor
-from contentapi.core.policy import ADMINS, EDITORIAL, STAFF
+from contentapi.core.identity import WRITERS, Actor
 from contentapi.db.arrays import ContainsValue
 from contentapi.events.declarations import App, Entry, EventSource, Type, Use
 from contentapi.graphql.root_fields import bind_fields, pass_arguments, pass_changes, pass_id
@@ -31,35 +30,28 @@ from contentapi.types.fields import Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
 from contentapi.types.resources import build_resources
 
-LISTS = ("types", "projections", "representations", "bindables", "sidebar", "links")
-DESK_ROLES = {"author": STAFF, "editor": EDITORIAL, "admin": ADMINS}
+LISTS = ("types", "projections", "representations", "bindables", "sidebar", "links", "desk_roles")
 
 
 def add_own_types(apps: Sequence[App]) -> list[App]:
     """Return the apps with what their own types add."""
     types = {each.projection.name: each for app in apps for each in app.types}
     owners = next(each.owners for each in types.values() if each.owners)
-    for own in (own for app in apps for own in app.own_types):
-        own.types, own.owners = types, owners
-    return [extend_app(app, [add_app(own, types) for own in app.own_types]) for app in apps]
+    extended = []
+    for app in apps:
+        parts = []
+        for own in app.own_types:
+            own.types, own.owners = types, owners  # `types` has those of all apps in the end
+            parts.append(part := build_app(own))
+            types[own.sdl.name] = part.types[0]
+        extended.append(reduce(extend_app, parts, app))
+    return extended
 
 
-def add_app(own: OwnModel, types: dict[str, Type]) -> App:
-    """Return what one type adds, and add it to the types of all apps."""
-    app = build_app(own)
-    types[own.sdl.name] = app.types[0]
-    return app
-
-
-def extend_app(app: App, parts: Sequence[App]) -> App:
-    if not parts:
-        return app
-    merged: dict[str, Any] = {
-        name: [*getattr(app, name), *(each for part in parts for each in getattr(part, name))] for name in LISTS
-    }
-    resources = reduce(or_, (dict(part.resources) for part in parts), dict(app.resources))
-    roles = {role for part in [app, *parts] for role in part.desk_roles}
-    return replace(app, **merged, resources=resources, desk_roles=[*roles])
+def extend_app(app: App, part: App) -> App:
+    """Return an app with what one of its types adds."""
+    merged: dict[str, Any] = {name: [*getattr(app, name), *getattr(part, name)] for name in LISTS}
+    return replace(app, **merged, resources={**app.resources, **part.resources})
 
 
 def build_app(own: OwnModel) -> App:
@@ -67,23 +59,28 @@ def build_app(own: OwnModel) -> App:
     sdl = own.sdl
     projection = build_projection(own)
     connection = ConnectionType(projection)
-    shown = Representation(projection, noun=own.nouns[0], version=VERSION)
-    actions = [f"created updated {'published unpublished ' if sdl.has_publication else ''}deleted"]
+    shown = Representation(projection, noun=sdl.noun, version=VERSION)
+    publication = ["published", "unpublished"] if sdl.has_publication else []
     limit = partial(policy.limit_events, own) if own.rows else None
-    events = EventSource(actions[0].split(), partial(policy.visible_events, own), shown, limit)
+    events = EventSource(
+        ["created", "updated", *publication, "deleted"], partial(policy.visible_events, own), shown, limit
+    )
     node = selectors.build_node_selector(own)
     declared = Type(projection, node, events, partial(select_visible, own), uses=build_uses(own))
-    changed = ("Create", "Update", *(("Publish", "Unpublish") if sdl.has_publication else ()))
-    payloads = [Projection(f"{act}{sdl.name}Payload", own.model, {sdl.singular: SameRowAsType()}) for act in changed]
+    payloads = [
+        Projection(f"{verb.capitalize()}{sdl.name}Payload", own.model, {sdl.singular: SameRowAsType()})
+        for verb in sdl.verbs
+        if verb != "delete"
+    ]
     return App(
         types=[declared],
         projections=[projection, connection, connection.edge, *payloads],
         representations=[shown],
         bindables=build_bindables(own),
         resources=build_resources(own, shown),
-        sidebar=[Entry(own.nouns[1].capitalize(), "article", own.model._meta.label)],
-        links=[own.path],
-        desk_roles=DESK_ROLES[sdl.write],
+        sidebar=[Entry(sdl.nouns.capitalize(), "article", own.model._meta.label)],
+        links=[sdl.path],
+        desk_roles=WRITERS[sdl.write],
     )
 
 
@@ -115,15 +112,10 @@ def build_uses(own: OwnModel) -> list[Use]:
     relations: dict[str, list[OwnField]] = {}
     for field in own.sdl.relations:
         relations.setdefault(field.type_name, []).append(field)
-    visible = partial(policy.visible_rows, own)
+    nouns, visible = (own.sdl.noun, own.sdl.nouns), partial(policy.visible_rows, own)
+    select = partial(partial, select_referring, own)
     return [
-        Use(
-            target,
-            own.nouns,
-            partial(select_referring, own, fields),
-            partial(select_referring, own, [field for field in fields if field.is_required]),
-            visible,
-        )
+        Use(target, nouns, select(fields), select([each for each in fields if each.is_required]), visible)
         for target, fields in relations.items()
     ]
 
@@ -144,20 +136,16 @@ def build_bindables(own: OwnModel) -> list[SchemaBindable]:
         sdl.plural: pass_arguments(partial(selectors.build_connection, own)),
     }
     deleted_id = convert_to_snake(f"deleted{sdl.name}Id")
-    mutation = {
-        f"create{sdl.name}": pass_arguments(own.create or partial(services.create_row, model)),
-        f"update{sdl.name}": pass_changes(own.update or partial(services.update_row, model), "row_id"),
-        f"delete{sdl.name}": pass_arguments(partial(services.delete_row, model), "row_id", payload=deleted_id),
+    resolvers = {
+        "create": pass_arguments(own.create or partial(services.create_row, model)),
+        "update": pass_changes(own.update or partial(services.update_row, model), "row_id"),
+        "delete": pass_arguments(partial(services.delete_row, model), "row_id", payload=deleted_id),
+        "publish": pass_arguments(partial(services.publish_row, model), "row_id"),
+        "unpublish": pass_arguments(partial(services.unpublish_row, model), "row_id"),
     }
-    if sdl.has_publication:
-        mutation[f"publish{sdl.name}"] = pass_arguments(partial(services.publish_row, model), "row_id")
-        mutation[f"unpublish{sdl.name}"] = pass_arguments(partial(services.unpublish_row, model), "row_id")
-    orders = {"createdAt": OLDEST_FIRST, "updatedAt": Ordering("updated_at")}
-    if sdl.has_publication:
-        orders["publishedAt"] = Ordering("publication_order")
-    orders |= {field.name: Ordering(field.column) for field in sdl.fields if field.is_sortable}
+    orders = {name: Ordering(column) for name, column in sdl.orders.items()}
     return [
         bind_fields(QueryType(), query),
-        bind_fields(MutationType(), mutation),
-        *build_sort(sdl.name, orders),
+        bind_fields(MutationType(), {f"{verb}{sdl.name}": resolvers[verb] for verb in sdl.verbs}),
+        *build_sort(sdl.name, orders | {"createdAt": OLDEST_FIRST}),
     ]

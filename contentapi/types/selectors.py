@@ -37,7 +37,7 @@ def build_list_selector(own: OwnModel) -> Callable[..., Rows[Any]]:
         actor: Actor, *, after: str | None = None, after_pk: int | None = None, **criteria: Any
     ) -> QuerySet[Any]:
         conditions = [
-            Q(tags__contains=[value]) if name == TAG else Q(**{own.filters[name].column: value})
+            Q(tags__contains=[value]) if name == TAG else Q(**{own.sdl.filters[name].column: value})
             for name, value in criteria.items()
         ]
         if after is not None:
@@ -50,7 +50,7 @@ def build_list_selector(own: OwnModel) -> Callable[..., Rows[Any]]:
 
 def require_reader(own: OwnModel, actor: Actor) -> None:
     """Raise `Unauthenticated` or `Forbidden` unless the actor may read rows of the type."""
-    require_permission(actor, policy.may_read(own, actor), f"read {own.nouns[1]}")
+    require_permission(actor, policy.may_read(own, actor), f"read {own.sdl.nouns}")
 
 
 def select_row_by_id(own: OwnModel, actor: Actor, row_id: str) -> Rows[Any]:
@@ -67,9 +67,9 @@ def select_rows(
     Raises `Unauthenticated`, `Forbidden` and `Malformed`.
     """
     require_reader(own, actor)
-    names = {convert_to_snake(name): name for name in own.filters}
+    names = {convert_to_snake(name): name for name in own.sdl.filters}
     given = {names.get(name, name): value for name, value in sorted((criteria or {}).items()) if value is not None}
-    parsed = {name: parse_criterion(name, own.filters[name], value) for name, value in given.items()}
+    parsed = {name: parse_criterion(name, own.sdl.filters[name], value) for name, value in given.items()}
     return build_list_selector(own)(actor, after=after, **parsed)
 
 

@@ -19,7 +19,7 @@ from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes
 from contentapi.events.uses import refuse_required
 from contentapi.types import policy, selectors
-from contentapi.types.declared import AUTHOR
+from contentapi.types.fields import AUTHOR
 from contentapi.types.models import OwnModel, get_own_model
 from contentapi.types.validation import NULL, clean_values, require_known
 
@@ -34,7 +34,7 @@ def create_row(model: type[Model], /, *, actor: Actor, **values: Any) -> Any:
     """
     own = get_own_model(model)
     may_write = policy.may_write(own, actor) if own.has_author else policy.may_write_of(own, actor, None)
-    require_permission(actor, may_write, f"write {own.nouns[1]}")
+    require_permission(actor, may_write, f"write {own.sdl.nouns}")
     columns = clean_values(own, actor, values, is_new=True)
     if own.has_author:
         columns["author_id"] = find_author(own, actor, values.get("author_id"))
@@ -48,7 +48,7 @@ def find_author(own: OwnModel, actor: Actor, author_id: str | None) -> int:
         owner_id, pk = actor.user_id, None
     else:
         owner_id, pk = find_user_of_author(own, author_id)
-    action = f"write {own.nouns[1]}{' of this author' if author_id else ''}"
+    action = f"write {own.sdl.nouns}{' of this author' if author_id else ''}"
     require_permission(actor, policy.may_write_of(own, actor, owner_id), action)
     return own.owners.get_or_create_id(actor) if pk is None else pk
 
@@ -89,13 +89,13 @@ def get_row_for_update(
 
     It is locked until the transaction ends.
     """
-    require_credential(actor, f"{action} {own.nouns[1]}")
+    require_credential(actor, f"{action} {own.sdl.nouns}")
     rows = selectors.select_row_by_id(own, actor, row_id).queryset()
     if own.has_author:
         rows = rows.select_related(AUTHOR)
-    row: Any = require_found(rows.select_for_update(of=("self",)).first(), own.nouns[0])
-    require_permission(actor, may(own, actor, own.get_owner_id(row)), f"{action} this {own.nouns[0]}")
-    require_version(own.nouns[0], row.version, expected_version)
+    row: Any = require_found(rows.select_for_update(of=("self",)).first(), own.sdl.noun)
+    require_permission(actor, may(own, actor, own.get_owner_id(row)), f"{action} this {own.sdl.noun}")
+    require_version(own.sdl.noun, row.version, expected_version)
     return row
 
 

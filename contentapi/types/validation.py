@@ -11,8 +11,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.distribution import is_distributed
 from contentapi.events.declarations import Type
-from contentapi.types.declared import AUTHOR
-from contentapi.types.fields import Kind, OwnField, convert_to_snake
+from contentapi.types.fields import AUTHOR, Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
 from contentapi.types.values import convert_value, find_problem
 
@@ -30,7 +29,7 @@ def clean_values(
     """
     fields = {field.input_column: field for field in own.sdl.fields}
     if unknown := values.keys() - fields.keys():
-        raise TypeError(f"A {own.nouns[0]} has no {', '.join(sorted(unknown))}.")
+        raise TypeError(f"A {own.sdl.noun} has no {', '.join(sorted(unknown))}.")
     columns: dict[str, Any] = {}
     problems: dict[str, list[str]] = {}
     for name, field in fields.items():

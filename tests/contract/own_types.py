@@ -2,9 +2,8 @@
 
 from contentapi.types.declared import load_own_types
 from contentapi.types.names import list_api_names
-from contentapi.types.wording import list_words
 
 OWN_TYPES = load_own_types()
 OWN_APPS = tuple(f"{own.app}_" for own in OWN_TYPES)
-OWN_SCOPES = {f"{list_words(own)['path']}:{action}" for own in OWN_TYPES for action in ("read", "write")}
+OWN_SCOPES = {f"{own.path}:{action}" for own in OWN_TYPES for action in ("read", "write")}
 OWN_NAMES = {name for own in OWN_TYPES for name in (own.name, f"{own.name}Event", *list_api_names(own))}

@@ -29,7 +29,7 @@ class Recipe(models.Model):
     steps = models.CharField(max_length=20000, blank=True)
     course = models.CharField(max_length=7, choices=Course.choices)
     tags = ArrayField(models.CharField(max_length=1000), default=list, blank=True)
-    cover = models.ForeignKey("blog.Image", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    cover = models.ForeignKey("blog.Image", on_delete=models.SET_NULL, related_name="+", null=True, blank=True)
     related_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
     author = models.ForeignKey("blog.Author", on_delete=models.PROTECT, related_name="+", db_index=False)
     published_at = models.DateTimeField(null=True, blank=True)

@@ -106,7 +106,7 @@ def test_own_types_relate_to_each_other(tmp_path: Path) -> None:
 def test_files_without_own_types_are_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in {*settings.SCHEMA_DIR.glob("*.graphql")} - {own.file for own in load_own_types()}:
         shutil.copy(path, tmp_path)
-    monkeypatch.setattr("contentapi.types.declared.parse", None)
+    monkeypatch.setattr("contentapi.types.sdl.parse", None)
 
     assert read_own_types(tmp_path, settings.RELATED_TYPES) == ()
 

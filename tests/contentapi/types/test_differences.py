@@ -119,7 +119,7 @@ def test_inputs_that_lack_a_field_are_named(recipe: OwnType) -> None:
     assert [(each.file.partition(", ")[2], *each.lines) for each in found] == [
         ("CreateRecipeInput", "  isHot: Boolean!"),
         ("UpdateRecipeInput", "  isHot: Boolean"),
-        ("RecipeFilter", "  isHot: Boolean"),
+        ("RecipeFilter", '  "Only those with this `isHot`." isHot: Boolean'),
     ]
 
 

@@ -3,9 +3,11 @@
 import ast
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
+from graphql import TypeExtensionNode, Visitor, parse, visit
 
 from contentapi.types.columns import get_name
 from contentapi.types.declared import read_own_types
@@ -69,6 +71,20 @@ def test_example_has_at_most_250_lines(tmp_path: Path) -> None:
     code = list_files(recipe, tmp_path, [recipe], RELATED).values()
 
     assert write_sdl(recipe).count("\n") + sum(text.count("\n") for text in code) <= 250
+
+
+def test_sdl_of_the_example_describes_each_type_field_and_argument() -> None:
+    document = parse((EXAMPLE / "schema" / "recipes.graphql").read_text())
+    undescribed: list[str] = []
+
+    class Descriptions(Visitor):
+        def enter(self, node: Any, *_: Any) -> None:
+            if hasattr(node, "description") and not isinstance(node, TypeExtensionNode) and not node.description:
+                undescribed.append(node.name.value)
+
+    visit(document, Descriptions())
+
+    assert undescribed == []
 
 
 def test_code_of_a_type_parses_and_has_short_lines(card_files: dict[str, str]) -> None:

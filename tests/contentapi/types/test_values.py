@@ -7,7 +7,7 @@ import pytest
 
 from contentapi.core.errors import Invalid, Malformed
 from contentapi.types.fields import Kind, OwnField
-from contentapi.types.values import validate_value
+from contentapi.types.values import convert_value, find_problem
 
 TEXT = OwnField(name="subtitle", type_name="String", kind=Kind.TEXT, max_length=3)
 REQUIRED = OwnField(name="title", type_name="String", kind=Kind.TEXT, is_required=True)
@@ -19,6 +19,14 @@ TIME = OwnField(name="cookedAt", type_name="DateTime", kind=Kind.TIME)
 LEVEL = OwnField(name="level", type_name="Level", kind=Kind.ENUM, values=("beginner", "expert"))
 RELATED = OwnField(name="related", type_name="Post", kind=Kind.RELATION, is_list=True)
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def validate_value(field: OwnField, value: Any) -> Any:
+    """Return the value as the column stores it. Raises `Malformed`, and `Invalid` for a broken limit."""
+    cleaned = convert_value(field, value)
+    if problem := find_problem(field, cleaned):
+        raise Invalid({field.input_name: [problem]})
+    return cleaned
 
 
 @pytest.mark.parametrize(
