@@ -63,8 +63,7 @@ class PostCriteria(NamedTuple):
         for name, parse in PARSERS.items():
             if values.get(name) is not None:
                 values[name] = parse(values[name])
-        own = parse_own_filters(POST_OWN, values)
-        return cls(**values, own=own)
+        return cls(own=parse_own_filters(POST_OWN, values), **values)  # which takes them out of the values
 
 
 def parse_status(status: str) -> PostStatus:

@@ -57,7 +57,9 @@ def create_post(
         authors.require_author_permissions(actor, {"coauthor_ids": coauthor_ids})
     author = authors.resolve_author_id(actor, author_id)
     content = POST_OWN.gather(content)
-    values = validate_post(content | {"own": POST_OWN.apply({}, content.get("own", {}))})
+    if content.get("own"):
+        content["own"] = POST_OWN.apply({}, content["own"])
+    values = validate_post(content)
     images.require_cover(values["cover_id"])
     validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)

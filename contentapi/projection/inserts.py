@@ -134,7 +134,8 @@ class PreparedInsert(Generic[M]):
             if not result.ntuples:
                 return None
             instance = self.build_instance(result, row, using)
-            texts = read_column(result, result.nfields - 1, selection.request.room)
+            number, room = result.nfields - 1, selection.request.room
+            texts = [result.get_value(0, number) or b"null"] if room is None else read_column(result, number, room)
             reject_foreign_cursors(arguments, texts)
         selection.row, selection.text = instance, texts[0]
         return instance

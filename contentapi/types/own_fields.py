@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ class OwnFields:
     schemas: Sequence[str] = ()
     lists: Sequence[str] = ()
 
-    @property
+    @cached_property
     def filters(self) -> Mapping[str, OwnField]:
         return {name: field for name, field in self.fields.items() if field.is_filterable}
 
@@ -75,9 +75,11 @@ class OwnFields:
 
     def gather(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values by their names in Python, with those of own fields together as `own`, by their names."""
+        if self.fields.keys().isdisjoint(values):
+            return dict(values)
         given = {field.name: values[name] for name, field in self.fields.items() if name in values}
         others = {name: value for name, value in values.items() if name not in self.fields}
-        return {**others, COLUMN: {**others.get(COLUMN, {}), **given}} if given else others
+        return {**others, COLUMN: {**others.get(COLUMN, {}), **given}}
 
     def apply(self, stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the column has after changes by the names of fields. Null clears a field.
