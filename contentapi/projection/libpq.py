@@ -12,6 +12,7 @@ from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 from django.db import DEFAULT_DB_ALIAS
 from django.db import Error as DatabaseError
 from psycopg import Connection, DataError, Error, OperationalError, generators
@@ -189,4 +190,5 @@ ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
     str: encode_text,
     int: b"%d".__mod__,
     datetime: lambda value: value.isoformat().encode(),
+    dict: msgspec.json.encode,
 }

@@ -9,7 +9,6 @@ A commit whose wait for the synchronous standby is cancelled succeeds on the pri
 documentation, "Synchronous Replication"). Here it raises `UnconfirmedCommit`: a failover could lose it.
 """
 
-import json
 import select
 import time
 from collections.abc import Callable
@@ -21,8 +20,6 @@ from django.conf import settings
 from django.db import Error, OperationalError
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
-from psycopg import adapters, postgres
-from psycopg.adapt import Dumper
 from psycopg.errors import Diagnostic
 from psycopg.pq import TransactionStatus
 
@@ -32,18 +29,6 @@ from contentapi.monitoring.records import current_record
 IDLE = TransactionStatus.IDLE
 READ_ONLY = (b"in_hot_standby", b"default_transaction_read_only")  # parameters that PostgreSQL 14 reports
 WAIT_FOR_STANDBY = "SyncRepWaitForLSN"  # the function of PostgreSQL that warns; its message is in any language
-
-
-class JsonDumper(Dumper):
-    """Write a dict as JSON, in a statement without Django's fields."""
-
-    oid = postgres.types["jsonb"].oid
-
-    def dump(self, obj: Any) -> bytes:
-        return json.dumps(obj).encode()
-
-
-adapters.register_dumper(dict, JsonDumper)
 
 
 class UnconfirmedCommit(OperationalError):
