@@ -1,7 +1,10 @@
-"""`python -m benchmarks.instructions`: count the processor instructions of four requests, without PostgreSQL's.
+"""`python -m benchmarks.instructions`: count the processor instructions of requests, without PostgreSQL's.
 
 Each request goes through the complete WSGI application, with its rate limits, in a process under valgrind's callgrind.
 The numbers do not depend on the load of the machine: two runs differ by less than 1 %. It needs valgrind.
+
+Beside its four requests, it counts those of files: each has the JSON body of a request without a credential, which the
+rows of `var/bench/instructions` answer.
 """
 
 import argparse
@@ -10,7 +13,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,20 +39,22 @@ ENVIRONMENT = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profiles", type=Path, metavar="FOLDER", help="keep the profiles, for callgrind_annotate")
+    parser.add_argument("bodies", type=Path, nargs="*", metavar="FILE", help="a further request to count")
     parser.add_argument("--measured", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measured:
-        send_measured_requests()
+        send_measured_requests(arguments.bodies)
         return
     use_optimised_python()
     print(f"Python {describe_python()}\n", flush=True)
     print("| Request | Thousands of instructions |\n|---|--:|")
-    for kind, instructions in count_instructions(arguments.profiles).items():
+    for kind, instructions in count_instructions(arguments.profiles, arguments.bodies).items():
         print(f"| {kind} | {instructions / 1000:,.0f} |")
 
 
-def count_instructions(profiles: Path | None = None) -> dict[str, float]:
-    """Return the instructions of a request of each kind."""
+def count_instructions(profiles: Path | None = None, bodies: Sequence[Path] = ()) -> dict[str, float]:
+    """Return the instructions of a request of each kind, and of each file."""
+    kinds = [*KINDS, *(path.stem for path in bodies)]
     environment = os.environ | ENVIRONMENT
     for command in (["migrate", "--noinput"], ["load_demo"]):
         subprocess.run(
@@ -58,7 +63,7 @@ def count_instructions(profiles: Path | None = None) -> dict[str, float]:
     with TemporaryDirectory() as temporary:
         folder = (profiles or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        command = [*VALGRIND, f"--callgrind-out-file={folder}/out", *MEASURED]
+        command = [*VALGRIND, f"--callgrind-out-file={folder}/out", *MEASURED, *map(str, bodies)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         with subprocess.Popen(command, cwd=ROOT, env=environment, **pipes) as process:  # type: ignore[call-overload]
             for option in process.stdout:
@@ -66,7 +71,7 @@ def count_instructions(profiles: Path | None = None) -> dict[str, float]:
                 print(file=process.stdin, flush=True)
         if process.returncode:
             sys.exit("The measured process failed.")
-        return dict(zip(KINDS, map(read_total, list_profiles(folder)), strict=True))
+        return {kind: read_total(folder / f"out.{number}-01") for number, kind in enumerate(kinds, 1)}
 
 
 def control(process_id: int, option: str) -> None:
@@ -74,13 +79,8 @@ def control(process_id: int, option: str) -> None:
     subprocess.run(["callgrind_control", option, str(process_id)], check=True, capture_output=True)  # noqa: S607
 
 
-def list_profiles(folder: Path) -> Iterator[Path]:
-    """Return the profile of the first thread for each kind of request."""
-    for number in range(1, len(KINDS) + 1):
-        yield folder / f"out.{number}-01"
-
-
 def read_total(profile: Path) -> float:
+    """Return the instructions of one request in the profile of the first thread."""
     totals = next(line for line in profile.read_text().splitlines() if line.startswith("totals:"))
     return int(totals.split()[1]) / REQUESTS
 
@@ -88,20 +88,20 @@ def read_total(profile: Path) -> float:
 # --- In the process under valgrind
 
 
-def send_measured_requests() -> None:
+def send_measured_requests(bodies: Sequence[Path]) -> None:
     from contentapi.wsgi import application
 
-    requests = make_requests(application)
-    for kind in KINDS:
-        repeat(requests[kind], WARM_UP)
-    for kind in KINDS:
+    requests = make_requests(application, bodies)
+    for request in requests.values():
+        repeat(request, WARM_UP)
+    for kind, request in requests.items():
         ask("--instr=on")
-        repeat(requests[kind], REQUESTS)
+        repeat(request, REQUESTS)
         ask(f"--dump={kind}")
         ask("--instr=off")
 
 
-def make_requests(application: object) -> dict[str, Callable[[], None]]:
+def make_requests(application: object, bodies: Sequence[Path]) -> dict[str, Callable[[], None]]:
     from blog.models import Post, PostStatus
     from contentapi.auth.people import get_user_by_email
     from contentapi.demo import AUTHOR
@@ -128,6 +128,10 @@ def make_requests(application: object) -> dict[str, Callable[[], None]]:
         )
         return lambda: send(application, *next(varied))
 
+    def build_from_file(path: Path) -> Callable[[], None]:
+        body = json.loads(path.read_bytes())
+        return build(body["query"], lambda _: body.get("variables", {}), {})
+
     text = "A new post. " * 120
     resource = {"REQUEST_METHOD": "GET", "PATH_INFO": f"/posts/{post_id}", "CONTENT_LENGTH": "0"}
     return {
@@ -135,6 +139,7 @@ def make_requests(application: object) -> dict[str, Callable[[], None]]:
         "page10": build(PAGE, lambda _: {"limit": 10, "status": "published"}, {}),
         "create": build(CREATE, lambda number: {"input": {"title": f"Post {number}", "body": text}}, token),
         "rest": lambda: send(application, b"", resource),
+        **{path.stem: build_from_file(path) for path in bodies},
     }
 
 
