@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -22,7 +22,8 @@ MAX_LENGTH = 1_000_000
 LARGEST_INT = 2**31 - 1
 FIELD_NAME = re.compile(r"[a-z][A-Za-z0-9]*")
 
-convert_to_snake = convert_camel_case_to_snake  # also of names of columns: resolvers get the inputs by these names
+# Also of names of columns: resolvers get the inputs by these names. Ariadne examines each character.
+convert_to_snake = cache(convert_camel_case_to_snake)
 
 
 class SdlError(Exception):
