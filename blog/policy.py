@@ -14,7 +14,19 @@ from django.apps import apps
 from django.db.models import Exists, F, OuterRef, Q, Subquery
 
 from contentapi.core.identity import Actor, Scope
-from contentapi.core.policy import ADMINS, EVERYTHING, NEVER, NOBODY, NOTHING, Reach, build_events_in_reach, get_reach
+from contentapi.core.policy import (
+    ADMINS,
+    EVERYTHING,
+    NEVER,
+    NOBODY,
+    NOTHING,
+    Reach,
+    build_events_in_reach,
+    build_rows_in_reach,
+    get_reach,
+    reaches_everybody,
+    reaches_owner,
+)
 from contentapi.db.arrays import ContainsValue, IsInArray
 from contentapi.db.literals import TextLiteral
 from contentapi.events.declarations import list_uses
@@ -91,16 +103,15 @@ def select_author_id(user_id: int) -> Subquery:
 
 
 POST_EVENTS = partial(build_events_in_reach, scope=Scope.POSTS_READ, find_owner=select_author_id)
-
-
-def may_write_posts(actor: Actor) -> bool:
-    """Whether the actor may write posts, perhaps only their own. `may_write_posts_of` decides about one author."""
-    return actor.has(Scope.POSTS_WRITE)
-
-
-def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
-    """Whether the actor may create, change and delete posts of the author with this user."""
-    return get_reach(actor, Scope.POSTS_WRITE).includes(owner_id)
+# The posts that the actor may change: own ones; for editors and admins all
+editable_posts = partial(build_rows_in_reach, scope=Scope.POSTS_WRITE, column="author", find_owner=select_author_id)
+may_write_posts = partial(Actor.has, scope=Scope.POSTS_WRITE)  # perhaps only own ones
+may_write_posts_of = partial(reaches_owner, scope=Scope.POSTS_WRITE)  # create, change and delete posts of this user
+may_edit_author = may_write_posts_of  # the name, text and picture of the author with this user
+may_manage_posts_and_authors = partial(reaches_everybody, scope=Scope.POSTS_WRITE)  # write all of them, set co-authors
+may_purge_history = may_manage_posts_and_authors  # of posts that were deleted long ago, as the worker does
+# Publish every author's due posts, and change the time at which a post became public
+may_manage_publication = partial(reaches_everybody, scope=Scope.POSTS_PUBLISH)
 
 
 def may_see_history_of(actor: Actor, owner_id: int | None) -> bool:
@@ -136,27 +147,9 @@ def may_publish_working_copy_of(actor: Actor, owner_id: int | None, status: str)
     return get_reach(actor, scope).includes(owner_id)
 
 
-def editable_posts(actor: Actor) -> Q:
-    """With `posts:write` the actor's own posts; for editors and admins all posts."""
-    return get_reach(actor, Scope.POSTS_WRITE).build_condition(build_own_posts_condition)
-
-
 def may_list_deleted_posts(actor: Actor) -> bool:
     """Whether the actor may list deleted posts; `visible_deleted_posts` limits which."""
     return actor.has(Scope.POSTS_READ) and actor.has(Scope.POSTS_WRITE)
-
-
-def may_manage_posts_and_authors(actor: Actor) -> bool:
-    """Whether the actor may write posts of all authors, set co-authors, and create, change and delete authors."""
-    return get_reach(actor, Scope.POSTS_WRITE).of_everybody
-
-
-may_purge_history = may_manage_posts_and_authors  # of posts that were deleted long ago, as the worker does
-
-
-def may_manage_publication(actor: Actor) -> bool:
-    """Whether the actor may publish every author's due posts, and change the time at which a post became public."""
-    return get_reach(actor, Scope.POSTS_PUBLISH).of_everybody
 
 
 def may_import_posts(actor: Actor) -> bool:
@@ -190,6 +183,16 @@ def get_transition_scope(old_status: str, new_status: str) -> Scope:
 VISIBLE_COMMENTS = Q(state=TextLiteral("visible"))  # a literal, so that PostgreSQL knows how frequent the state is
 COMMENT_EVENTS = partial(build_events_in_reach, scope=Scope.COMMENTS_MODERATE, find_owner=select_author_id)
 AUTHOR_EVENTS = partial(build_events_in_reach, scope=Scope.AUTHORS_READ)
+# The comments that the actor may moderate: those on own posts; for editors and admins all
+moderated_comments = partial(
+    build_rows_in_reach, scope=Scope.COMMENTS_MODERATE, column="post__author", find_owner=select_author_id
+)
+may_comment = partial(Actor.has, scope=Scope.COMMENTS_WRITE)
+may_moderate_comments = partial(Actor.has, scope=Scope.COMMENTS_MODERATE)  # on some posts: see `moderated_comments`
+# Hide, show, delete and restore comments on the posts of this user
+may_moderate_comments_on = partial(reaches_owner, scope=Scope.COMMENTS_MODERATE)
+# Moderate every comment, comment as another author, and purge deleted comments
+may_manage_comments = partial(reaches_everybody, scope=Scope.COMMENTS_MODERATE)
 
 
 def known_comments(actor: Actor) -> Q:
@@ -202,10 +205,6 @@ def may_see_comment(actor: Actor, state: str, post_owner_id: int | None) -> bool
     return state == "visible" or may_moderate_comments_on(actor, post_owner_id)
 
 
-def may_comment(actor: Actor) -> bool:
-    return actor.has(Scope.COMMENTS_WRITE)
-
-
 def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int | None) -> bool:
     """Whether the actor may delete a comment of this user: their own, or one that they may moderate.
 
@@ -216,64 +215,17 @@ def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int
     return may_moderate_comments_on(actor, post_owner_id)
 
 
-def moderated_comments(actor: Actor) -> Q:
-    """With `comments:moderate` the comments on the actor's own posts; for editors and admins all comments."""
-    reach = get_reach(actor, Scope.COMMENTS_MODERATE)
-    return reach.build_condition(lambda user_id: Q(post__author=select_author_id(user_id)))
+# Authors, and their emails: the own profile; for editors and admins all
+editable_authors = partial(build_rows_in_reach, scope=Scope.POSTS_WRITE, column="user")
+visible_author_emails = partial(build_rows_in_reach, scope=Scope.AUTHORS_READ, column="user")
+may_see_author_email = partial(reaches_owner, scope=Scope.AUTHORS_READ)
 
-
-def may_moderate_comments(actor: Actor) -> bool:
-    """Whether the actor may moderate the comments on some posts; `moderated_comments` limits which."""
-    return actor.has(Scope.COMMENTS_MODERATE)
-
-
-def may_moderate_comments_on(actor: Actor, post_owner_id: int | None) -> bool:
-    """Whether the actor may hide, show, delete and restore comments on the posts of this user."""
-    return get_reach(actor, Scope.COMMENTS_MODERATE).includes(post_owner_id)
-
-
-def may_manage_comments(actor: Actor) -> bool:
-    """Whether the actor may moderate every comment, comment as another author, and purge deleted comments."""
-    return get_reach(actor, Scope.COMMENTS_MODERATE).of_everybody
-
-
-def editable_authors(actor: Actor) -> Q:
-    """With `posts:write` the actor's own author profile; for editors and admins all authors."""
-    return get_reach(actor, Scope.POSTS_WRITE).build_condition(lambda user_id: Q(user=user_id))
-
-
-may_edit_author = may_write_posts_of  # the name, text and picture of the author with this user
-
-
-def visible_author_emails(actor: Actor) -> Q:
-    """With `authors:read` the actor's own email; for editors and admins all emails."""
-    return get_reach(actor, Scope.AUTHORS_READ).build_condition(lambda user_id: Q(user=user_id))
-
-
-def may_see_author_email(actor: Actor, owner_id: int | None) -> bool:
-    return get_reach(actor, Scope.AUTHORS_READ).includes(owner_id)
-
-
-def may_upload_images(actor: Actor) -> bool:
-    return actor.has(Scope.IMAGES_WRITE)
-
-
+editable_images = partial(build_rows_in_reach, scope=Scope.IMAGES_WRITE, column="owner_id")
+may_upload_images = partial(Actor.has, scope=Scope.IMAGES_WRITE)
 may_list_images = may_upload_images  # also those of others: to use and to find them again
-
-
-def may_change_images_of(actor: Actor, owner_id: int | None) -> bool:
-    """Whether the actor may change, delete and restore the images that this user has uploaded."""
-    return get_reach(actor, Scope.IMAGES_WRITE).includes(owner_id)
-
-
-def may_purge_images(actor: Actor) -> bool:
-    """Whether the actor may process images, and delete for good what was deleted long ago, as the worker does."""
-    return get_reach(actor, Scope.IMAGES_WRITE).of_everybody
-
-
-def editable_images(actor: Actor) -> Q:
-    """With `images:write` the actor's own images; for editors and admins all images."""
-    return get_reach(actor, Scope.IMAGES_WRITE).build_condition(lambda user_id: Q(owner_id=user_id))
+may_change_images_of = partial(reaches_owner, scope=Scope.IMAGES_WRITE)  # change, delete and restore those of this user
+# Process images, and delete for good what was deleted long ago, as the worker does
+may_purge_images = partial(reaches_everybody, scope=Scope.IMAGES_WRITE)
 
 
 def visible_images(actor: Actor) -> Q:

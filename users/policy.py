@@ -3,42 +3,27 @@
 from functools import partial
 
 from django.conf import settings
-from django.db.models import Q
 
 from contentapi.core.identity import Actor, Scope
-from contentapi.core.policy import ADMINS, STAFF, build_events_in_reach, get_reach
+from contentapi.core.policy import (
+    ADMINS,
+    STAFF,
+    build_events_in_reach,
+    build_rows_in_reach,
+    reaches_everybody,
+    reaches_owner,
+)
 
 USER_EVENTS = partial(build_events_in_reach, scope=Scope.USERS_READ)
 
 # Users
 
-
-def visible_users(actor: Actor) -> Q:
-    """With `users:read` the actor's own user; for admins all users."""
-    return get_reach(actor, Scope.USERS_READ).build_condition(lambda user_id: Q(pk=user_id))
-
-
-def may_see_user(actor: Actor, user_id: int) -> bool:
-    return get_reach(actor, Scope.USERS_READ).includes(user_id)
-
-
-def may_read_users(actor: Actor) -> bool:
-    """Whether the actor may read users; `visible_users` limits which. No empty list and no 404 hides a refusal."""
-    return actor.has(Scope.USERS_READ)
-
-
-def may_write_users(actor: Actor) -> bool:
-    """Whether the actor may change or delete users, perhaps only their own. The rules below decide about one user."""
-    return actor.has(Scope.USERS_WRITE)
-
-
-def may_manage_users(actor: Actor) -> bool:
-    """Whether the actor may create users, change every user and lock accounts."""
-    return get_reach(actor, Scope.USERS_WRITE).of_everybody
-
-
-def may_delete_user(actor: Actor, user_id: int | None) -> bool:
-    return get_reach(actor, Scope.USERS_WRITE).includes(user_id)
+visible_users = partial(build_rows_in_reach, scope=Scope.USERS_READ, column="pk")
+may_see_user = partial(reaches_owner, scope=Scope.USERS_READ)
+may_read_users = partial(Actor.has, scope=Scope.USERS_READ)  # perhaps only their own: no empty list hides a refusal
+may_write_users = partial(Actor.has, scope=Scope.USERS_WRITE)  # change or delete users, perhaps only their own
+may_manage_users = partial(reaches_everybody, scope=Scope.USERS_WRITE)  # create users, change all, and lock accounts
+may_delete_user = partial(reaches_owner, scope=Scope.USERS_WRITE)
 
 
 def may_leave_no_admin(actor: Actor) -> bool:
@@ -48,12 +33,7 @@ def may_leave_no_admin(actor: Actor) -> bool:
 
 # Credentials
 
-
-def visible_api_keys(actor: Actor) -> Q:
-    """With `users:write` the actor's own API keys; for admins all API keys."""
-    return get_reach(actor, Scope.USERS_WRITE).build_condition(lambda user_id: Q(user=user_id))
-
-
+visible_api_keys = partial(build_rows_in_reach, scope=Scope.USERS_WRITE, column="user")
 may_manage_keys_of = may_delete_user  # see, create and revoke the API keys of this user
 may_manage_all_keys = may_manage_users
 may_manage_clients = may_manage_users  # register OAuth clients, and revoke the consents of users

@@ -7,7 +7,7 @@ the models' field names and ids, and one subquery for the author profile of a us
 """
 
 from collections.abc import Callable, Mapping
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import Any, NamedTuple
 
@@ -71,6 +71,25 @@ def get_reach(actor: Actor, scope: Scope) -> Reach:
     return Reach(of_everybody=actor.role in roles, user_id=actor.user_id)
 
 
+def build_rows_in_reach(
+    actor: Actor, scope: Scope, column: str, find_owner: Callable[[int], Any] = lambda user: user
+) -> Q:
+    """Return the condition on the rows in the reach of a scope, whose owner is in a column.
+
+    `find_owner` returns what the column has for a user; by default the id of the user.
+    """
+    return get_reach(actor, scope).build_condition(lambda user_id: Q(**{column: find_owner(user_id)}))
+
+
+def reaches_owner(actor: Actor, owner_id: int | None, scope: Scope) -> bool:
+    """Whether the actor may do what needs a scope to the objects of this user."""
+    return get_reach(actor, scope).includes(owner_id)
+
+
+def reaches_everybody(actor: Actor, scope: Scope) -> bool:
+    return get_reach(actor, scope).of_everybody
+
+
 def may_grant_scope(actor: Actor, scope: Scope) -> bool:
     """Whether the actor may give a credential this scope: only one that the actor has."""
     return actor.has(scope)
@@ -121,16 +140,14 @@ def build_events_in_reach(actor: Actor, scope: Scope, find_owner: Callable[[int]
     return get_reach(actor, scope).build_condition(lambda user_id: Q(IsInArray(find_owner(user_id), F("owner_ids"))))
 
 
-def visible_event_actors(actor: Actor) -> Q:
-    """The events of which the actor may see who did it: with `users:read` their own; for admins all."""
-    return get_reach(actor, Scope.USERS_READ).build_condition(lambda user_id: Q(actor_id=user_id))
+# The events of which the actor may see who did it
+visible_event_actors = partial(build_rows_in_reach, scope=Scope.USERS_READ, column="actor_id")
 
 
 # --- Webhooks. With `webhooks:manage`, admins see and change all of them, and nobody else any
 
 
-def may_manage_webhooks(actor: Actor) -> bool:
-    return get_reach(actor, Scope.WEBHOOKS_MANAGE).of_everybody
+may_manage_webhooks = partial(reaches_everybody, scope=Scope.WEBHOOKS_MANAGE)
 
 
 def visible_webhooks(actor: Actor) -> Q:
