@@ -104,10 +104,9 @@ class Order(models.Model):
             models.Index(fields=["created_at", "id"], name="orders_order_created"),
         ]
         triggers = [
-            Announcement("created", pgtrigger.Insert, **EVENT, type="'order.created'"),
+            Announcement("created", **EVENT, type="'order.created'"),
             Announcement(
                 "updated",
-                pgtrigger.Update,
                 **EVENT,
                 condition="OLD.status <> NEW.status",
                 type="'order.' || NEW.status",

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-import pgtrigger
 from django.apps import apps
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.contrib.postgres.fields import ArrayField
@@ -91,10 +90,9 @@ class User(AbstractBaseUser):
             models.Index(fields=["created_at"], name="users_user_created"),
         ]
         triggers = [
-            Announcement("created", pgtrigger.Insert, **EVENT, type="'user.created'"),
+            Announcement("created", **EVENT, type="'user.created'"),
             Announcement(
                 "updated",
-                pgtrigger.Update,
                 **EVENT,
                 condition=build_change_condition(SHOWN),
                 type="'user.updated'",
@@ -102,7 +100,6 @@ class User(AbstractBaseUser):
             ),
             Announcement(
                 "deleted",
-                pgtrigger.Delete,
                 **EVENT | {"subject_id": "OLD.id", "owner_ids": "ARRAY[OLD.id]"},
                 type="'user.deleted'",
             ),

@@ -31,7 +31,6 @@ def announce_posts(columns: Iterable[str], **also: Sequence[Forms]) -> list[pgtr
     return [
         Announcement(
             "created",
-            pgtrigger.Insert,
             **POST,
             also=also["created"],
             type="CASE NEW.version WHEN 1 THEN 'post.created' ELSE 'post.restored' END",
@@ -41,7 +40,6 @@ def announce_posts(columns: Iterable[str], **also: Sequence[Forms]) -> list[pgtr
         ),
         Announcement(
             "updated",
-            pgtrigger.Update,
             **POST,
             also=also["updated"],
             condition="OLD.version <> NEW.version",
@@ -54,7 +52,6 @@ def announce_posts(columns: Iterable[str], **also: Sequence[Forms]) -> list[pgtr
         ),
         Announcement(
             "deleted",
-            pgtrigger.Delete,
             kind="post",
             also=also["deleted"],
             type="'post.deleted'",
@@ -74,7 +71,6 @@ def announce_comments() -> list[pgtrigger.Trigger]:
     return [
         Announcement(
             "created",
-            pgtrigger.Insert,
             kind="comment",
             source=f"{post.format(row='NEW')} AND NEW.state <> 'deleted'",
             type="'comment.created'",
@@ -87,7 +83,6 @@ def announce_comments() -> list[pgtrigger.Trigger]:
         ),
         Announcement(
             "updated",
-            pgtrigger.Update,
             kind="comment",
             condition="OLD.state <> NEW.state",
             source=post.format(row="NEW"),
@@ -103,7 +98,6 @@ def announce_comments() -> list[pgtrigger.Trigger]:
         ),
         Announcement(
             "deleted",
-            pgtrigger.Delete,
             kind="comment",
             condition="OLD.state <> 'deleted'",
             source=post.format(row="OLD"),
@@ -121,18 +115,13 @@ def announce_comments() -> list[pgtrigger.Trigger]:
 def announce_authors(*updated: Forms) -> list[pgtrigger.Trigger]:
     """Return the triggers of authors. Everybody may see them, except their email."""
     shown = name_columns("name", "bio", "avatar_url")
-    is_public, changes = (
-        build_change_condition([*shown, "own"]),
-        f"{build_changes(shown)} || {build_member_changes('own')}",
-    )
+    is_public = build_change_condition([*shown, "own"])
+    changes = f"{build_changes(shown)} || {build_member_changes('own')}"
     common = {"kind": "author", "actor_id": ACTOR_OF_CONTEXT}
     return [
-        Announcement(
-            "created", pgtrigger.Insert, **common, type="'author.created'", subject_id="NEW.id", is_public="true"
-        ),
+        Announcement("created", **common, type="'author.created'", subject_id="NEW.id", is_public="true"),
         Announcement(
             "updated",
-            pgtrigger.Update,
             **common,
             also=updated,
             condition=build_change_condition([*shown, "own", "email"]),
@@ -142,9 +131,7 @@ def announce_authors(*updated: Forms) -> list[pgtrigger.Trigger]:
             is_public=is_public,
             owner_ids="array_remove(ARRAY[NEW.user_id], NULL)",
         ),
-        Announcement(
-            "deleted", pgtrigger.Delete, **common, type="'author.deleted'", subject_id="OLD.id", is_public="true"
-        ),
+        Announcement("deleted", **common, type="'author.deleted'", subject_id="OLD.id", is_public="true"),
     ]
 
 
@@ -161,7 +148,6 @@ def announce_images() -> list[pgtrigger.Trigger]:
     return [
         Announcement(
             "created",
-            pgtrigger.Insert,
             **new,
             type="'image.created'",
             now="NEW.status",
@@ -169,7 +155,6 @@ def announce_images() -> list[pgtrigger.Trigger]:
         ),
         Announcement(
             "updated",
-            pgtrigger.Update,
             **new,
             condition="OLD.version <> NEW.version AND (OLD.deleted_at IS NULL OR NEW.deleted_at IS NULL)",
             type="CASE WHEN NEW.deleted_at IS NOT NULL THEN 'image.deleted'"
@@ -183,7 +168,6 @@ def announce_images() -> list[pgtrigger.Trigger]:
         ),
         Announcement(
             "deleted",
-            pgtrigger.Delete,
             kind="image",
             condition="OLD.deleted_at IS NULL",
             type="'image.deleted'",

@@ -1,7 +1,7 @@
 """Triggers that announce changes: an app declares them with its models.
 
     class Meta:
-        triggers = [Announcement("created", pgtrigger.Insert, type="'author.created'", subject_id="NEW.id")]
+        triggers = [Announcement("created", type="'author.created'", subject_id="NEW.id")]
 
 The trigger inserts a row into the outbox. It runs in the transaction of the change, so that a change that is rolled
 back announces nothing.
@@ -25,6 +25,7 @@ from contentapi.db.placement import Forms, PlacedTrigger, insert_rows
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
 CONTEXT = "pghistory.context_metadata"
+OPERATIONS = {"created": pgtrigger.Insert, "updated": pgtrigger.Update, "deleted": pgtrigger.Delete}
 # Who makes a change, as `attribute_changes` states it
 ACTOR_OF_CONTEXT = f"(nullif(current_setting('{CONTEXT}', true), '')::jsonb ->> 'changed_by')::bigint"
 
@@ -42,7 +43,7 @@ class AnnouncementSql(pgtrigger.compiler.UpsertTriggerSql):
 
 
 class Announcement(PlacedTrigger):
-    """A trigger that adds an event to the outbox, unless `silence` says otherwise.
+    """A trigger that adds an event to the outbox, unless `silence` says otherwise. `name` is that of an operation.
 
     `columns` has the value of each column of the outbox in SQL, over NEW and OLD. `source` is a FROM clause from which
     they can read too. `also` has what else the function does, before it looks at `condition`: each trigger of a table
@@ -55,7 +56,6 @@ class Announcement(PlacedTrigger):
     def __init__(
         self,
         name: str,
-        operation: pgtrigger.Operation,
         *,
         kind: str,
         condition: str = "",
@@ -76,7 +76,7 @@ class Announcement(PlacedTrigger):
         )
         func, on_shards = (" ".join(parts) for parts in zip(*also, insertion, strict=True))
         super().__init__(
-            name=f"announce_{name}", when=pgtrigger.After, operation=operation, func=func, shard_func=on_shards
+            name=f"announce_{name}", when=pgtrigger.After, operation=OPERATIONS[name], func=func, shard_func=on_shards
         )
 
     def compile(self, model: models.Model) -> pgtrigger.compiler.Trigger:

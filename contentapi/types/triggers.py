@@ -32,7 +32,6 @@ def announce_rows(
     return [
         Announcement(
             "created",
-            pgtrigger.Insert,
             **present,
             type=f"'{kind}.created'",
             is_public=is_now_public,
@@ -40,7 +39,6 @@ def announce_rows(
         ),
         Announcement(
             "updated",
-            pgtrigger.Update,
             **present,
             **was,
             condition="OLD.version <> NEW.version",
@@ -51,7 +49,6 @@ def announce_rows(
         ),
         Announcement(
             "deleted",
-            pgtrigger.Delete,
             **common,
             **was,
             type=f"'{kind}.deleted'",
