@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from contentapi.media.s3 import S3Storage
 
 LOG = logging.getLogger("contentapi.media")
-S3 = "s3://"
 Storage: TypeAlias = "FolderStorage | S3Storage"
 
 
@@ -31,8 +30,10 @@ def get_storage() -> Storage:
 
 
 def build_storage(place: str) -> Storage:
-    """Return the storage at a place: a bucket such as `s3://bucket`, or a folder."""
-    return build_bucket(place) if place.startswith(S3) else FolderStorage(locate_folder(place))
+    """Return the storage at a place: a bucket such as `s3://bucket`, or a folder, by default in CONTENTAPI_VAR."""
+    if place.startswith("s3://"):
+        return build_bucket(place)
+    return FolderStorage(settings.BASE_DIR / place if place else settings.VAR_DIR / "media")
 
 
 @cache
@@ -45,13 +46,8 @@ def build_bucket(place: str) -> "S3Storage":
 
 def find_media_folder() -> Path | None:
     """Return the folder of CONTENTAPI_MEDIA; None if it is a bucket."""
-    place = conf.environment.contentapi_media
-    return None if place.startswith(S3) else locate_folder(place)
-
-
-def locate_folder(place: str) -> Path:
-    """Return a folder; without a place, `media` in that of CONTENTAPI_VAR."""
-    return settings.BASE_DIR / place if place else settings.VAR_DIR / "media"
+    storage = get_storage()
+    return storage.folder if isinstance(storage, FolderStorage) else None
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""Files in a folder, which a proxy may serve directly."""
+"""Files in a folder, which a proxy may serve directly.
+
+At a signed address, a client without a credential stores one file: what S3 calls presigned.
+"""
 
 import os
 import shutil
@@ -9,13 +12,19 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
+from urllib.parse import parse_qsl, urlencode
 
-from contentapi.media.signatures import sign_upload
+from django.core import signing
+
+from contentapi.conf import conf
+from contentapi.conf.timeouts import UPLOAD_LIFETIME
+from contentapi.core.errors import Forbidden
 from contentapi.media.storage import BLOCK, PARTIAL, PUBLIC, Expected, Presigned, StoredFile, require_name
 
 # The modes of files and of their folders, whatever the umask is.
 PUBLIC_MODES = (0o644, 0o755)
 PRIVATE_MODES = (0o600, 0o700)
+SIGNED_FOR = "contentapi.upload:"  # the purpose of a signature
 
 
 class FolderStorage:
@@ -104,3 +113,20 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sign_upload(name: str, expected: Expected) -> Presigned:
+    """Return the request that stores the expected file under a name."""
+    query = urlencode({"signature": signing.dumps(expected, salt=SIGNED_FOR + name)})
+    return Presigned(f"{conf.origin}/{name}?{query}", expected.list_headers())
+
+
+def read_signed_upload(name: str, query: str) -> Expected:
+    """Return what may be stored under a name. Raises `Forbidden` for an address that is expired or not our own."""
+    signature = dict(parse_qsl(query)).get("signature", "")
+    try:
+        return Expected(*signing.loads(signature, salt=SIGNED_FOR + name, max_age=UPLOAD_LIFETIME))
+    except signing.SignatureExpired:
+        raise Forbidden("The address of the upload has expired. Request another one.") from None
+    except signing.BadSignature:
+        raise Forbidden("The signature of the address is invalid.") from None

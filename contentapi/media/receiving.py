@@ -12,7 +12,7 @@ from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.http.error_response import uncached_error_response
 from contentapi.http.uploads import read_sent_file
 from contentapi.media.access import put_file
-from contentapi.media.signatures import read_signed_upload
+from contentapi.media.folder import read_signed_upload
 
 ALLOWED_METHODS = ("PUT", "OPTIONS")
 

@@ -49,7 +49,7 @@ from contentapi.events.webhooks.resending import MAX_REPLAYED
 from contentapi.events.webhooks.sending import MAX_KEPT
 from contentapi.events.webhooks.services import MAX_WEBHOOKS
 from contentapi.graphql.cost_directives import ListSize, read_schema_costs
-from contentapi.media.signatures import sign_upload
+from contentapi.media.folder import sign_upload
 from contentapi.media.storage import Expected
 from contentapi.projection import Projection
 from contentapi.rest.openapi import read_openapi_file
