@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from blog.images.formats import MAX_MEMORY
-from blog.images.processing import COMMAND, build_request
 from contentapi.conf.timeouts import IMAGE_LIMIT
 from contentapi.core.limited_child import send
 from tests.deployment.processes import ROOT
 
+COMMAND = [sys.executable, "-m", "blog.images.variants"]
 # Linux counts the memory of the process that starts a child as the child's: this one is small, the tests are not.
 LAUNCHER = """
 import json, resource, subprocess, sys
@@ -42,7 +42,7 @@ def run_child(content: bytes, folder: Path, *, avif: str = "on") -> Run:
     files.mkdir(parents=True)
     source.write_bytes(content)
     request = io.BytesIO()
-    send(request, build_request(source, files, with_avif=avif == "on"))
+    send(request, json.dumps([str(source), str(files), avif == "on"]).encode())
     launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, *COMMAND, str(MAX_MEMORY), str(IMAGE_LIMIT)]
     done = subprocess.run(launcher, input=request.getvalue(), cwd=ROOT, capture_output=True, check=True)
     printed, *usage = json.loads(done.stdout)

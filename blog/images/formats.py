@@ -1,5 +1,6 @@
 """The formats of images and the files that are made of each. The child process uses this: it imports no Django."""
 
+import re
 from typing import NamedTuple
 
 WIDTHS = (320, 640, 960, 1280, 1920, 2560)
@@ -11,18 +12,19 @@ MAX_MEMORY = 512 * 2**20  # bytes of the child process
 
 
 class Format(NamedTuple):
-    """A format: its name in Pillow, the type of its files and the end of their names."""
+    """A format: its name in Pillow, the type of its files, the end of their names, and how they start."""
 
     name: str
     content_type: str
     extension: str
+    start: bytes
 
 
-JPEG = Format("JPEG", "image/jpeg", "jpg")
-PNG = Format("PNG", "image/png", "png")
-WEBP = Format("WEBP", "image/webp", "webp")
-AVIF = Format("AVIF", "image/avif", "avif")
-GIF = Format("GIF", "image/gif", "gif")
+JPEG = Format("JPEG", "image/jpeg", "jpg", rb"\xff\xd8\xff")
+PNG = Format("PNG", "image/png", "png", rb"\x89PNG\r\n\x1a\n")
+WEBP = Format("WEBP", "image/webp", "webp", rb"RIFF.{4}WEBP")
+AVIF = Format("AVIF", "image/avif", "avif", rb".{4}ftyp(?:avi[fs]|m(?:if1|sf1).{4}.*avi)")
+GIF = Format("GIF", "image/gif", "gif", rb"GIF8[79]a")
 FORMATS = (JPEG, PNG, WEBP, AVIF, GIF)
 CONTENT_TYPES = [each.content_type for each in FORMATS]
 SIGNATURE = 32  # bytes at the start of a file, which tell its format
@@ -30,19 +32,7 @@ SIGNATURE = 32  # bytes at the start of a file, which tell its format
 
 def detect_format(start: bytes) -> Format | None:
     """Return the format of a file by its first bytes, whatever its name says; None if it is none of ours."""
-    if start.startswith(b"\xff\xd8\xff"):
-        return JPEG
-    if start.startswith(b"\x89PNG\r\n\x1a\n"):
-        return PNG
-    if start.startswith((b"GIF87a", b"GIF89a")):
-        return GIF
-    if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
-        return WEBP
-    if start[4:8] == b"ftyp" and start[8:12] in (b"avif", b"avis"):
-        return AVIF
-    if start[4:8] == b"ftyp" and start[8:12] in (b"mif1", b"msf1") and b"avi" in start[16:]:
-        return AVIF
-    return None
+    return next((each for each in FORMATS if re.match(each.start, start, re.DOTALL)), None)
 
 
 def list_widths(width: int, height: int) -> list[int]:

@@ -1,8 +1,9 @@
 """Write the variants of an image, without its metadata.
 
-This is the child process of `blog.images.processing`: `python -m blog.images.variants MEMORY SECONDS`. A request has
-the arguments of `make_variants`, a response is a `Result` or the reason of a rejection, both as JSON. A failure that
-says nothing about the image, such as a full disk, is a traceback. Neither Django nor the settings are imported.
+This is the child process of `blog.services.image_processing`: `python -m blog.images.variants MEMORY SECONDS`. A
+request has the arguments of `make_variants`, a response is a `Result` or the reason of a rejection, both as JSON. A
+failure that says nothing about the image, such as a full disk, is a traceback. Neither Django nor the settings are
+imported.
 """
 
 import hashlib
@@ -14,17 +15,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from blog.images.decoding import Frames, Rejected, explain, read_image, release
-from blog.images.formats import (
-    AVIF,
-    GIF,
-    JPEG,
-    MAX_ENCODED,
-    PNG,
-    WEBP,
-    Format,
-    list_extensions,
-    list_widths,
-)
+from blog.images.formats import AVIF, GIF, JPEG, MAX_ENCODED, PNG, WEBP, Format, list_extensions, list_widths
 from blog.images.thumbhash import MAX_SIDE as THUMB_SIDE
 from blog.images.thumbhash import encode_thumbhash
 from contentapi.core.limited_child import be_gentle, respond_within_limits
@@ -64,14 +55,10 @@ class Result(NamedTuple):
     files: list[str]
 
 
+@explain("The image cannot be converted")
 def make_variants(source: Path, folder: Path, *, with_avif: bool) -> Result:
     """Write the files of an image to a folder. Raises `Rejected`, `MemoryError`, and `OSError` for a full disk."""
-    with explain("The image cannot be converted"):
-        kind, frames, has_alpha = read_image(source)
-        return write_files(kind, frames, folder, has_alpha=has_alpha, with_avif=with_avif)
-
-
-def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, with_avif: bool) -> Result:
+    kind, frames, has_alpha = read_image(source)
     width, height = frames.images[0].size
     extensions = list_extensions(has_alpha=has_alpha, with_avif=with_avif)
     variants = [each for each in VARIANTS if each.extension in extensions]

@@ -4,17 +4,21 @@ A worker claims one image at a time, and renews the claim while it works: so sev
 never process the same image, and an image whose worker was killed is claimed again soon. No transaction is open while a
 file is processed. Files are complete before the row names them. They are deleted a day after the row has named them.
 `attempts` numbers the claims: a worker whose number is no longer that of the row changes nothing.
+
+A child process with limits processes a file: a hostile one costs no more than these, and ends no worker.
 """
 
 import hashlib
+import json
 import logging
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGPROF, SIGSEGV
 from tempfile import gettempdir
 from threading import Event
 from time import monotonic
@@ -26,14 +30,13 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from blog import policy
-from blog.images.formats import list_extensions, list_widths
-from blog.images.processing import process_file
+from blog.images.formats import MAX_MEMORY, list_extensions, list_widths
 from blog.models import IS_WAITING, Image, ImageStatus
 from blog.services.images import DELETED
 from contentapi.conf import conf
-from contentapi.conf.timeouts import IMAGE_CLAIM, UPLOADS_KEPT_FOR
+from contentapi.conf.timeouts import IMAGE_CLAIM, IMAGE_CLAIM_RENEWAL, IMAGE_LIMIT, UPLOADS_KEPT_FOR
 from contentapi.core.identity import Actor
-from contentapi.core.limited_child import ChildEnded
+from contentapi.core.limited_child import ChildEnded, LimitedChild
 from contentapi.core.policy import require_permission
 from contentapi.media.access import get_storage
 from contentapi.media.storage import PUBLIC, compute_key, name_file
@@ -43,6 +46,9 @@ from contentapi.worker.items import try_item
 
 LOG = logging.getLogger("contentapi.worker")
 MAX_ATTEMPTS = 5  # claims that no worker has finished
+COMMAND = [sys.executable, "-m", "blog.images.variants"]
+# The signals by which a limit, or an error in a decoder, ends the child
+BREAKDOWNS = {-SIGPROF, -SIGSEGV, -SIGABRT, -SIGBUS, -SIGFPE, -SIGILL}
 WORK_FOLDER = "contentapi-image-"
 SOURCE, FILES = "source", "files"  # in such a folder
 INTERRUPTED = "The processing was interrupted several times. Upload the image again."
@@ -170,6 +176,29 @@ def make_files(image: Image, name: str, folder: Path, stop: Event) -> dict[str, 
         shutil.copyfileobj(stored, copy)
     outcome = process_file(source, files, may_continue) if may_continue() else None
     FIGURES.count("contentapi_image_seconds_total", amount=monotonic() - began)
+    return outcome
+
+
+def process_file(source: Path, folder: Path, may_continue: Callable[[], bool]) -> dict[str, Any] | None:
+    """Write the variants of a file to a folder. Return None when `may_continue`, called now and then, is false.
+
+    Otherwise return the fields of `blog.images.variants.Result`, or why the image is rejected, as `rejection`. Raises
+    `ChildEnded` if somebody has killed the child, or if it has failed for another reason, such as a full disk.
+    """
+    request = [str(source), str(folder), conf.environment.contentapi_image_avif == "on"]
+    try:
+        with closing(LimitedChild(COMMAND, memory=MAX_MEMORY, seconds=IMAGE_LIMIT)) as child:
+            child.begin(json.dumps(request).encode())
+            while not child.is_done(IMAGE_CLAIM_RENEWAL):
+                if not may_continue():
+                    return None
+            outcome: dict[str, Any] = json.loads(child.read_response())
+    except ChildEnded as ended:
+        if ended.status not in BREAKDOWNS:
+            raise
+        LOG.warning("The process that makes the variants of an image has ended with status %s.", ended.status)
+        limit = f"{MAX_MEMORY // 2**20} MiB of memory and {IMAGE_LIMIT} s of processor time"
+        return {"rejection": f"The image cannot be processed with {limit}. Upload it in a smaller size."}
     return outcome
 
 

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from blog.images.formats import MAX_MEMORY, SIGNATURE, detect_format
-from blog.images.processing import BREAKDOWNS
 from blog.models import Image as StoredImage
+from blog.services.image_processing import BREAKDOWNS
 from contentapi.conf.timeouts import IMAGE_LIMIT
 from contentapi.core.identity import Role
 from tests.factories import make_actor

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from blog.images import processing
-from blog.images.processing import process_file
+from blog.services import image_processing as processing
+from blog.services.image_processing import process_file
 from contentapi.core.limited_child import ChildEnded
 from tests.image_files import encode, make_jpeg
 
