@@ -11,7 +11,8 @@ from django.utils.safestring import SafeString, mark_safe
 from unfold.widgets import INPUT_CLASSES
 
 from blog import policy, selectors, services
-from blog.desk.images import choice, library, uploads
+from blog.desk.images import library
+from blog.desk.images.pages import describe_images, describe_tools, replace_file, save_alt, show_choice, show_upload
 from blog.models import Image, ImageStatus
 from contentapi.auth.sessions import get_actor
 from contentapi.conf.timeouts import RESTORABLE_FOR
@@ -96,10 +97,10 @@ def render_named(image: Image) -> SafeString:
 class ImageAdmin(PolicyAdmin):
     desk_actions = ACTIONS
     pages = [
-        Page("choose/", "choose", choice.show_choice),
-        Page("describe/", "describe", choice.describe_images),
-        Page("<str:object_id>/alt/", "alt", choice.save_alt),
-        Page("<str:object_id>/replace/", "replace", uploads.replace, "../change/"),
+        Page("choose/", "choose", show_choice),
+        Page("describe/", "describe", describe_images),
+        Page("<str:object_id>/alt/", "alt", save_alt),
+        Page("<str:object_id>/replace/", "replace", replace_file, "../change/"),
     ]
     list_class = library.ImageList
     form = ImageForm
@@ -144,7 +145,7 @@ class ImageAdmin(PolicyAdmin):
     # The page of an image
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        return uploads.show_upload(request, self)
+        return show_upload(request, self)
 
     def build_form_context(self, request: HttpRequest, row: Image | None) -> dict[str, Any]:
         if row is None:
@@ -160,7 +161,7 @@ class ImageAdmin(PolicyAdmin):
             "posts_with_image": posts,
             "other_posts": len(ids) - len(posts),
             "own_uses": describe_uses(actor, "Image", row.pk, NAMED),
-            "tools": choice.describe_tools(),
+            "tools": describe_tools(),
         }
 
     def edit(self, actor: Actor, row: Image, form: ServiceForm) -> None:

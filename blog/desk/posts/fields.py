@@ -8,7 +8,7 @@ from django import forms
 from django.urls import reverse
 from unfold.widgets import UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget, UnfoldAdminTextInputWidget
 
-from blog.desk.images.choice import describe_tools
+from blog.desk.images.pages import describe_tools
 from blog.models import Author
 from contentapi.core.pagination import parse_id
 from contentapi.desk.forms import Textarea, TextField

@@ -1,6 +1,7 @@
-"""Uploads from the desk, with the session of a person: new images, and another file for an image.
+"""The pages beside the list and the form of images: the choice of one for a post, texts and states, and uploads.
 
-A script sends one file in each request (blog/static/blog/images.js). Without it, a form sends one or several.
+Scripts read most of them. The script of uploads (blog/static/blog/images.js) sends one file in each request. Without
+it, a form sends one or several.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,23 +9,89 @@ from typing import IO, Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
 
-from blog import services
-from blog.desk.images.choice import describe_image, describe_tools
-from blog.models import Image
+from blog import selectors, services
+from blog.desk.images.library import THUMBNAIL, get_variant_url, render_thumbnail, search_images
+from blog.models import Image, ImageStatus
 from contentapi.auth.sessions import get_actor
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError, Malformed
+from contentapi.core.pagination import parse_id
+from contentapi.core.text import require_storable
 from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.desk.bases import PolicyAdmin
+from contentapi.desk.lists import BoundedPaginator
 from contentapi.desk.rendering import describe_error
 from contentapi.http.uploads import SentFile, describe_file
 
+CHOICES = 24  # images of one page
+MOST = 100  # images that are described at a time
 LIST = "admin:blog_image_changelist"
 NO_FILE = "Choose a file."
+
+
+def describe_tools() -> dict[str, Any]:
+    """Return what the scripts need: the address of the pages of images, the types of files and the limit in bytes."""
+    return {
+        "address": reverse(LIST),
+        "types": ",".join(services.CONTENT_TYPES),
+        "limit": conf.environment.contentapi_image_max_bytes,
+    }
+
+
+@never_cache
+@require_GET
+def show_choice(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
+    """Return a page of the images that a post can use, the newest first, as HTML for the dialog of a script."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    text = request.GET.get("q", "")
+    images = search_images(Image.objects.filter(deleted_at=None), text).exclude(status=ImageStatus.REJECTED)
+    pages: Paginator[Image] = BoundedPaginator(images.order_by("-created_at", "-id"), CHOICES)
+    page = pages.get_page(request.GET.get("page", ""))
+    context = {"images": [(image, render_thumbnail(image)) for image in page], "page": page, "text": text}
+    return render(request, "blog/image_choice.html", context)
+
+
+@never_cache
+@require_GET
+def describe_images(request: HttpRequest, model_admin: PolicyAdmin) -> JsonResponse:
+    """Return the images with some ids. Those that do not exist are left out."""
+    ids = [parse_id(part) for part in request.GET.get("ids", "").split(",")[:MOST]]
+    return JsonResponse(
+        {"images": [describe_image(image) for image in selectors.images.find_images(get_actor(request), ids)]}
+    )
+
+
+@require_POST
+def save_alt(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> JsonResponse:
+    """Change the text of an image, which a person types beside the progress of its upload."""
+    try:
+        changes = {"alt": request.POST.get("alt", "")}
+        require_storable(changes)
+        image = services.edit_image(actor=get_actor(request), image_id=object_id, changes=changes)
+    except ApiError as error:
+        return JsonResponse({"problem": describe_error(error)}, status=error.status)
+    return JsonResponse({"image": describe_image(image)})
+
+
+def describe_image(image: Image) -> dict[str, Any]:
+    return {
+        "id": str(image.pk),
+        "name": image.name,
+        "alt": image.alt,
+        "isWaiting": image.source != "",
+        "problem": image.rejection or "",
+        "thumbnail": get_variant_url(image, THUMBNAIL),
+        "focalX": image.focal_x,
+        "focalY": image.focal_y,
+    }
 
 
 def show_upload(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
@@ -87,7 +154,7 @@ def read_later(file: IO[bytes], name: str = "") -> Callable[[], SentFile]:
 
 
 @require_POST
-def replace(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
+def replace_file(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Give an image another file, and show the image."""
     image = model_admin.get_object(request, object_id)
     actor, file = get_actor(request), request.FILES.get("file")
