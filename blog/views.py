@@ -205,10 +205,8 @@ class AuthorResource(Resource, shows=AUTHOR):
 
 class AuthorPostCollection(Resource, shows=POST):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
-        page, author = (
-            request.page("status", "tag", "search", *OWN_FILTERS),
-            selectors.select_author_by_id(request.actor, author_id),
-        )
+        page = request.page("status", "tag", "search", *OWN_FILTERS)
+        author = selectors.select_author_by_id(request.actor, author_id)
         posts = selectors.select_posts(request.actor, PostCriteria.parse(author=author_id, **page.filters), page.after)
         return request.shown.page(posts, page, request.actor, within=author)
 

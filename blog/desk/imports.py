@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from blog import policy
-from blog.files import jobs, undoing
+from blog.files import jobs
 from blog.files.archives import MAX_ARCHIVE, MAX_CONTENT, MAX_FILES, MEGABYTE
 from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome
 from blog.files.reading import MAX_FILE
@@ -94,13 +94,13 @@ def change_state(
 def undo(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show what undoing an import would do; undo it when this is confirmed."""
     if request.method == "POST":
-        return change_state(request, model_admin, object_id, change=undoing.start_undo)
+        return change_state(request, model_admin, object_id, change=jobs.start_undo)
     job = jobs.find_import_job(actor=get_actor(request), job_id=object_id)
-    if not undoing.may_be_undone(job):
+    if not jobs.may_be_undone(job):
         return redirect_to_job(job)
     title = f"Undo the import of {job.file_name}"
     return model_admin.render(
-        request, "admin/blog/import/undo.html", {"title": title, "job": job, "plan": undoing.plan_undo(job)}
+        request, "admin/blog/import/undo.html", {"title": title, "job": job, "plan": jobs.plan_undo(job)}
     )
 
 
@@ -173,7 +173,7 @@ class ImportJobAdmin(PolicyAdmin):
             ],
             "counts": [(value, label, counts[value]) for value, label in labels.items() if value in counts],
             "known_posts": known.count(),
-            "may_be_undone": undoing.may_be_undone(job),
+            "may_be_undone": jobs.may_be_undone(job),
             "progress": describe_progress(job),
         }
         return self.render(request, "admin/blog/import/job.html", context)
@@ -198,7 +198,7 @@ def describe_post(details: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def describe_progress(job: ImportJob) -> dict[str, Any]:
     """Return the progress of an import, and what the person must know about it."""
-    done, total = undoing.count_undone(job) if job.state == ImportState.UNDOING else (job.done, job.total)
+    done, total = jobs.count_undone(job) if job.state == ImportState.UNDOING else (job.done, job.total)
     note = ""
     if jobs.is_waiting_for_worker(job):
         note = NO_WORKER

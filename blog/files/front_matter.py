@@ -203,10 +203,6 @@ def read_excerpt(meta: Table) -> str | None:
     return next(filter(None, (read_summary(EXCERPT, meta.get(key)) for key in keys.EXCERPT_KEYS)), None)
 
 
-def read_description(meta: Table) -> str | None:
-    return read_summary(DESCRIPTION, meta.get("description"))
-
-
 def read_summary(field: Any, value: Any) -> str | None:
     text = value.strip() if isinstance(value, str) else ""
     return text if text and not services.list_problems(field, text) else None
@@ -223,7 +219,7 @@ READERS: dict[str, Callable[[Table], Any]] = {
     "slug": read_slug,
     "canonical": read_canonical_url,
     "excerpt": read_excerpt,
-    "description": read_description,
+    "description": lambda meta: read_summary(DESCRIPTION, meta.get("description")),
     "tags": read_tags,
     "authors": read_authors,
 }

@@ -20,8 +20,7 @@ from blog.files import front_matter, images
 from blog.files.addresses import read_old_slugs
 from blog.files.authors import NO_AUTHOR, get_or_create_authors
 from blog.files.front_matter import MarkdownPost
-from blog.files.limited_parsing import LimitedParser
-from blog.files.reading import MarkdownFile, ReadFile, read_files, read_markdown
+from blog.files.reading import LimitedParser, MarkdownFile, ReadFile, read_files, read_markdown
 from blog.files.syntax import InvalidFile, encode_values
 from blog.models import MAX_TAGS, POST_OWN, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
 from blog.models.audit import Audit

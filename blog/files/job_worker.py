@@ -20,11 +20,10 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from blog.files import archives, importing, jobs, reading, undoing
+from blog.files import archives, importing, jobs, reading
 from blog.files.authors import list_author_names
 from blog.files.importing import Earlier, FileReport, ImportOutcome
-from blog.files.limited_parsing import LimitedParser
-from blog.files.reading import MarkdownFile
+from blog.files.reading import LimitedParser, MarkdownFile
 from blog.models import RUNNING_IMPORT, ImportJob, ImportResult, ImportState
 from contentapi.auth.sessions import build_session_actor
 from contentapi.conf.timeouts import IMPORT_SIGN_OF_LIFE
@@ -204,11 +203,11 @@ def show_life(job: ImportJob) -> None:
 
 def undo_files(job: ImportJob, actor: Actor, stop: Event) -> None:
     """Delete the posts that the import has created, each in its transaction."""
-    for result in list(undoing.select_undoable(job).order_by("number")):
+    for result in list(jobs.select_undoable(job).order_by("number")):
         if stop.is_set():
             raise Stopped
         with make_progress(job):
-            undoing.undo_result(actor, result)
+            jobs.undo_result(actor, result)
 
 
 def finish(job: ImportJob, actor: Actor) -> None:

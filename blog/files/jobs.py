@@ -1,4 +1,4 @@
-"""Imports of uploaded zip files: upload, decide, cancel, read the report, purge. `job_worker` does the work.
+"""Imports of uploaded zip files: upload, decide, cancel, read the report, undo, purge. `job_worker` does the work.
 
 An import has these states:
 
@@ -6,26 +6,28 @@ An import has these states:
 
 The worker checks each file, the owner reads what would happen and starts the import, and the worker imports. The owner
 may cancel before the end. An import fails if its owner may no longer import, or if the work stops without progress.
-`undoing` undoes an import that has ended.
+An import that has ended can be undone: the posts that it created are deleted, also those that were changed after it.
+Posts that existed before are left alone, and so are posts that were deleted since. Deleted posts can be restored, with
+these changes; their slugs are free meanwhile.
 """
 
 from functools import partial
 from pathlib import PurePosixPath
-from typing import IO
+from typing import IO, NamedTuple
 
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, QuerySet, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from blog import policy
+from blog import policy, services
 from blog.files import archives
-from blog.files.importing import DEFAULT_STATE, STATES, require_import_permission
-from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportState
+from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome, require_import_permission
+from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, OldSlug, Post
 from blog.models.audit import Audit
 from contentapi.conf.timeouts import IMPORT_SILENCE_LIMIT, IMPORTS_KEPT_FOR
-from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
+from contentapi.core.errors import ApiError, Conflict, Invalid, NotFound, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
@@ -39,6 +41,8 @@ END_EVENTS = {
     ImportState.CANCELLED: Audit.IMPORT_CANCELLED,
     ImportState.UNDONE: Audit.IMPORT_UNDONE,
 }
+ENDED = tuple(END_EVENTS)
+GONE = "The post does not exist any more."
 UNDONE = "undone"  # the outcome of a file whose post was created, and deleted when the import was undone
 
 
@@ -175,3 +179,84 @@ def is_waiting_for_worker(job: ImportJob) -> bool:
         return False
     last = ImportJob.objects.filter(RUNNING_IMPORT).aggregate(last=Max("updated_at"))["last"]
     return last is None or last < timezone.now() - IMPORT_SILENCE_LIMIT
+
+
+class UndoPlan(NamedTuple):
+    """What undoing an import would do: how many posts are deleted, and how many are left alone."""
+
+    deleted: int
+    changed: int  # of those: changed after the import
+    gone: int
+    existing: int
+
+
+def plan_undo(job: ImportJob) -> UndoPlan:
+    """Return what undoing an import would do now."""
+    created = {post_id for post_id in select_undoable(job).values_list("post_id", flat=True) if post_id is not None}
+    versions = list(Post.objects.filter(pk__in=created).values_list("version", flat=True))
+    known = [ImportOutcome.UPDATED, ImportOutcome.UNCHANGED]
+    return UndoPlan(
+        deleted=len(versions),
+        changed=sum(version > 1 for version in versions),
+        gone=len(created) - len(versions),
+        existing=job.results.filter(is_plan=False, outcome__in=known).count(),
+    )
+
+
+def may_be_undone(job: ImportJob) -> bool:
+    return job.state in ENDED and select_undoable(job).exists()
+
+
+def select_undoable(job: ImportJob) -> "QuerySet[ImportResult]":
+    """Return the results of the files whose posts the import created and nobody has tried to undo."""
+    results: QuerySet[ImportResult] = job.results.filter(is_plan=False, outcome=ImportOutcome.CREATED, reason="")
+    return results.filter(post_id__isnull=False)
+
+
+@transaction.atomic
+def start_undo(*, actor: Actor, job_id: str) -> ImportJob:
+    """Let the worker delete the posts that an import created. Raises `Conflict` if there are none."""
+    job = lock_import_job(actor, job_id)
+    if job.state not in ENDED:
+        raise Conflict(f"This import is {job.state}. Only an import that has ended can be undone.")
+    if not may_be_undone(job):
+        raise Conflict("This import has no posts that could be deleted.")
+    job.state, job.undone_by, job.problem = ImportState.UNDOING, actor.user_id, ""
+    job.attempts, job.updated_at = 0, timezone.now()
+    job.save(update_fields=["state", "undone_by", "problem", "attempts", "updated_at"])
+    return job
+
+
+def undo_result(actor: Actor, result: ImportResult) -> None:
+    """Delete the post of a file, or store why it is left alone."""
+    post_id = str(result.post_id)
+    try:
+        services.delete_post(actor=actor, post_id=post_id)
+    except NotFound:
+        result.reason = GONE
+    except ApiError as error:
+        result.reason = error.message
+    else:
+        result.outcome = UNDONE
+        # The next import of the files, also with another source, gets the addresses of the site.
+        OldSlug.objects.filter(post_id=post_id).delete()
+    result.save(update_fields=["outcome", "reason"])
+
+
+def count_undone(job: ImportJob) -> tuple[int, int]:
+    """Return how many posts of an import that is being undone are processed, and how many there are."""
+    created = job.results.filter(is_plan=False, post_id__isnull=False)
+    total = created.filter(outcome__in=[ImportOutcome.CREATED, UNDONE]).count()
+    return total - select_undoable(job).count(), total
+
+
+def find_undone_posts() -> dict[int, int]:
+    """Return the posts that undone imports have deleted, and nobody has restored: the ids of the imports by theirs."""
+    undone = ImportResult.objects.filter(is_plan=False, outcome=UNDONE, post_id__isnull=False)
+    return {post: job for post, job in undone.values_list("post_id", "job_id") if post is not None}
+
+
+def note_restored(post_id: int) -> None:
+    """Let the import of a post that is restored be undone again."""
+    restored = ImportResult.objects.filter(is_plan=False, outcome=UNDONE, post_id=post_id)
+    restored.update(outcome=ImportOutcome.CREATED)

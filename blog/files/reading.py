@@ -1,7 +1,9 @@
-"""Find and read the Markdown files of a folder."""
+"""Find and read the Markdown files of a folder. A child process with limits parses their front matter."""
 
 import hashlib
+import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,15 +15,18 @@ from unicodedata import normalize
 from blog.files import front_matter
 from blog.files.front_matter import MarkdownPost
 from blog.files.images import ReadImage, find_no_image, read_image_of_folder
-from blog.files.limited_parsing import LimitedParser
 from blog.files.syntax import InvalidFile, Table, parse_text
 from blog.models import MAX_NAME
+from contentapi.conf.timeouts import PARSER_LIMIT, PARSER_WAIT
 from contentapi.core.errors import Invalid
+from contentapi.core.limited_child import ChildEnded, LimitedChild
 from contentapi.core.text import is_storable
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 LAST = datetime.max.replace(tzinfo=UTC)  # of files without a date
 MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
+PARSER = [sys.executable, "-m", "blog.files.syntax"]
+MAX_MEMORY = 512 * 2**20  # bytes of the address space of the parser
 Parse = Callable[[bytes], tuple[Table, str]]
 
 
@@ -46,6 +51,36 @@ class ReadFile(NamedTuple):
     digest: bytes = b""
     post: MarkdownPost | None = None
     reason: str = ""
+
+
+class LimitedParser(LimitedChild):
+    """Parses one file at a time. It calls `pause`, which may raise an error, for each file and while it waits.
+
+    An import has one child, for file after file.
+    """
+
+    def __init__(
+        self, pause: Callable[[], None] = lambda: None, *, memory: int = MAX_MEMORY, seconds: float = PARSER_LIMIT
+    ) -> None:
+        super().__init__(PARSER, memory=memory, seconds=seconds)
+        self.pause = pause
+
+    def parse(self, content: bytes) -> tuple[Table, str]:
+        """Return what `parse_text` returns for a file. Raises `InvalidFile`, also if the file breaks a limit."""
+        self.begin(content)
+        self.pause()
+        while not self.is_done(PARSER_WAIT):
+            self.pause()
+        try:
+            result = json.loads(self.read_response())
+        except ChildEnded:
+            raise InvalidFile(
+                f"cannot be parsed with {self.memory // 2**20:,} MiB of memory and {self.seconds:g} s of CPU time. "
+                "Make the front matter simpler."
+            ) from None
+        if "reason" in result:
+            raise InvalidFile(result["reason"])
+        return result["values"], result["body"]
 
 
 def is_markdown(path: PurePath) -> bool:

@@ -1,7 +1,7 @@
 """The syntax of front matter: TOML between `+++` lines, YAML between `---` lines, or a JSON object.
 
 The values of all three are stored as JSON: `encode_values` keeps the types that JSON does not have. This module is also
-the child process of `blog.files.limited_parsing`: `python -m blog.files.syntax MEMORY SECONDS`. So it imports neither
+the child process of `blog.files.reading`: `python -m blog.files.syntax MEMORY SECONDS`. So it imports neither
 Django nor the settings, which take four times as long as the rest of the start.
 """
 

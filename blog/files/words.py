@@ -64,13 +64,8 @@ def read_words(value: Any, key: str) -> list[str]:
     if isinstance(value, str):
         value = split_words(value, key)
     items = value if isinstance(value, list) else [value] if value is not None else []
-    words = [read_word(item, key) for item in flatten(items)]
-    return [text for word in words if (text := word.strip())]
-
-
-def flatten(items: Iterable[Any]) -> list[Any]:
-    """Return the items, and those of lists among them, which are the categories of Hexo."""
-    return [each for item in items for each in (item if isinstance(item, list) else [item])]
+    flat = [each for item in items for each in (item if isinstance(item, list) else [item])]  # lists are of Hexo
+    return [text for each in flat if (text := read_word(each, key).strip())]
 
 
 def read_word(item: Any, key: str) -> str:

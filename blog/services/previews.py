@@ -41,6 +41,7 @@ from contentapi.db.distribution import get_backend
 MAX_LINKS = 20  # valid ones of a post
 MAX_LINKS_OF_PERSON = 50
 TOKEN = re.compile(r"cap_[0-9a-f]{64}")
+PLACE = re.compile(r"\{(\w+)\}")  # of a value in an address
 NAMED = re.compile(r"([\w-]+)=(https?://.*)")
 UNNAMED, PAGE = "site", "page"  # the names of an address without one, and of the page of this server
 # A rendering weighs its texts; its key is a digest of what it was made of. A request of the site shows all copies.
@@ -156,12 +157,8 @@ def list_preview_addresses(link: PreviewLink, token: str) -> list[PreviewAddress
     """
     post = Post.objects.select_related("working_copy").defer("body_html").get(pk=link.post_id)
     values = {"token": token, "id": str(post.pk), "slug": find_text(post, link).slug or f"post-{post.pk}"}
-    sites = [PreviewAddress(name, fill(template, values)) for name, template in list_preview_sites()]
+    sites = [site._replace(url=PLACE.sub(lambda found: values[found[1]], site.url)) for site in list_preview_sites()]
     return [*sites, PreviewAddress(PAGE, f"{conf.origin}{reverse('preview_page')}?token={token}")]
-
-
-def fill(template: str, values: dict[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], template)
 
 
 class CreatedLink(NamedTuple):

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from blog.files import job_worker, jobs
-from blog.files.limited_parsing import LimitedParser
+from blog.files.reading import LimitedParser
 from blog.models import ImportJob, ImportPiece
 from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import Conflict, Forbidden, Invalid

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from blog.files import importing
-from blog.files.limited_parsing import LimitedParser
+from blog.files.reading import LimitedParser
 from blog.models import Author, Post
 from tests.blog.test_limited_parsing import SLOW
 

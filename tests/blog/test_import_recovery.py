@@ -15,7 +15,7 @@ from django.db import OperationalError, connection
 
 from blog.files import archives, importing, job_worker, jobs
 from blog.files.front_matter import MarkdownPost
-from blog.files.limited_parsing import LimitedParser
+from blog.files.reading import LimitedParser
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor

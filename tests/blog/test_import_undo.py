@@ -4,9 +4,9 @@ import pytest
 
 from blog import services
 from blog.desk.posts.trash import restore_post
-from blog.files import jobs, undoing
+from blog.files import jobs
 from blog.files.job_worker import MAX_ATTEMPTS
-from blog.files.undoing import GONE, UndoPlan
+from blog.files.jobs import GONE, UndoPlan
 from blog.history import trash
 from blog.models import ImportJob, ImportResult, Post, PostSource, PostVersion
 from contentapi.core.errors import Conflict, Forbidden, NotFound
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def undo(actor: Actor, job: ImportJob) -> ImportJob:
-    undoing.start_undo(actor=actor, job_id=str(job.pk))
+    jobs.start_undo(actor=actor, job_id=str(job.pk))
     finish_work()
     job.refresh_from_db()
     return job
@@ -66,7 +66,7 @@ def test_posts_that_existed_before_are_left_alone(editor: Actor) -> None:
     import_completely(editor, dict(first))
     job = import_completely(editor, {**first, "a.md": build_file(title="New A"), "c.md": build_file(title="C")})
 
-    assert undoing.plan_undo(job) == UndoPlan(deleted=1, changed=0, gone=0, existing=2)
+    assert jobs.plan_undo(job) == UndoPlan(deleted=1, changed=0, gone=0, existing=2)
     undo(editor, job)
 
     assert list_results(job) == [("a.md", "updated", ""), ("b.md", "unchanged", ""), ("c.md", "undone", "")]
@@ -79,7 +79,7 @@ def test_changed_post_is_deleted_with_its_changes_and_a_deleted_one_is_named(edi
     services.edit_post(actor=editor, post_id=str(changed.pk), changes={"title": "Better"})
     services.delete_post(actor=editor, post_id=str(gone.pk))
 
-    assert undoing.plan_undo(job) == UndoPlan(deleted=2, changed=1, gone=1, existing=0)
+    assert jobs.plan_undo(job) == UndoPlan(deleted=2, changed=1, gone=1, existing=0)
     undo(editor, job)
 
     assert list_results(job) == [("0000.md", "undone", ""), ("0001.md", "created", GONE), ("0002.md", "undone", "")]
@@ -90,23 +90,23 @@ def test_changed_post_is_deleted_with_its_changes_and_a_deleted_one_is_named(edi
 def test_import_that_has_not_ended_or_created_nothing_cannot_be_undone(editor: Actor) -> None:
     job = upload(editor, make_files(1))
     with pytest.raises(Conflict, match=r"^This import is checking\. Only an import that has ended can be undone\.$"):
-        undoing.start_undo(actor=editor, job_id=str(job.pk))
+        jobs.start_undo(actor=editor, job_id=str(job.pk))
     jobs.cancel_import(actor=editor, job_id=str(job.pk))
     nothing = "^This import has no posts that could be deleted"
     with pytest.raises(Conflict, match=nothing):
-        undoing.start_undo(actor=editor, job_id=str(job.pk))
+        jobs.start_undo(actor=editor, job_id=str(job.pk))
     done = undo(editor, import_completely(editor, make_files(1)))
 
     with pytest.raises(Conflict, match=nothing):
-        undoing.start_undo(actor=editor, job_id=str(done.pk))
+        jobs.start_undo(actor=editor, job_id=str(done.pk))
 
 
 def test_person_who_has_lost_the_role_undoes_nothing(editor: Actor) -> None:
     job = import_completely(editor, make_files(2))
-    undoing.start_undo(actor=editor, job_id=str(job.pk))
+    jobs.start_undo(actor=editor, job_id=str(job.pk))
     User.objects.filter(pk=editor.user_id or 0).update(role=Role.AUTHOR)
     with pytest.raises((Forbidden, NotFound)):
-        undoing.start_undo(actor=make_actor(Role.AUTHOR), job_id=str(job.pk))
+        jobs.start_undo(actor=make_actor(Role.AUTHOR), job_id=str(job.pk))
 
     finish_work()
 
@@ -118,9 +118,9 @@ def test_person_who_has_lost_the_role_undoes_nothing(editor: Actor) -> None:
 
 def test_stopped_work_is_continued_where_it_was(editor: Actor) -> None:
     job = import_completely(editor, make_files(5))
-    undoing.start_undo(actor=editor, job_id=str(job.pk))
+    jobs.start_undo(actor=editor, job_id=str(job.pk))
     process_files(2)
-    assert undoing.count_undone(job) == (2, 5)
+    assert jobs.count_undone(job) == (2, 5)
     assert Post.objects.count() == 3
 
     finish_work()
@@ -131,7 +131,7 @@ def test_stopped_work_is_continued_where_it_was(editor: Actor) -> None:
 
 def test_work_without_progress_fails(editor: Actor) -> None:
     job = import_completely(editor, make_files(1))
-    undoing.start_undo(actor=editor, job_id=str(job.pk))
+    jobs.start_undo(actor=editor, job_id=str(job.pk))
     ImportJob.objects.filter(pk=job.pk).update(attempts=MAX_ATTEMPTS)
 
     finish_work()
@@ -144,7 +144,7 @@ def test_post_that_is_restored_while_the_undo_runs_can_be_undone_again(
     editor: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = import_completely(editor, make_files(2))
-    first, undo_result = get_post("0000.md"), undoing.undo_result
+    first, undo_result = get_post("0000.md"), jobs.undo_result
 
     def undo_and_restore(actor: Actor, result: ImportResult) -> None:
         undo_result(actor, result)
@@ -152,7 +152,7 @@ def test_post_that_is_restored_while_the_undo_runs_can_be_undone_again(
             restore_post(editor, PostVersion.objects.get(id=first.pk, pgh_label="delete"), {})
 
     with monkeypatch.context() as patch:
-        patch.setattr(undoing, "undo_result", undo_and_restore)
+        patch.setattr(jobs, "undo_result", undo_and_restore)
         undo(editor, job)
     assert list_results(job) == [("0000.md", "created", ""), ("0001.md", "undone", "")]
     assert list(Post.objects.all()) == [first]

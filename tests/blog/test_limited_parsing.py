@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from blog.files.limited_parsing import LimitedParser
+from blog.files.reading import LimitedParser
 from blog.files.syntax import InvalidFile, parse_text
 
 SOUP = b'+++\ntitle = "Soup"\ndate = 2015-05-15\n+++\nBoil.\n'

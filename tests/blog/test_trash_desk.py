@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from blog import services
-from blog.files import jobs, undoing
+from blog.files import jobs
 from blog.models import ImportJob, ImportResult, ImportState, Post
 from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import read_form
@@ -80,9 +80,9 @@ def test_restored_import_can_be_undone_again(editor_client: Client) -> None:
     editor_client.post(RESTORE, {"import": job.pk})
 
     job.refresh_from_db()
-    assert undoing.may_be_undone(job)
-    assert undoing.plan_undo(job).deleted == 2
-    assert undoing.find_undone_posts() == {}
+    assert jobs.may_be_undone(job)
+    assert jobs.plan_undo(job).deleted == 2
+    assert jobs.find_undone_posts() == {}
 
 
 def test_posts_of_an_undone_import_are_found_and_restored_alone(editor_client: Client) -> None:

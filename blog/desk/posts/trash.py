@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
 from blog.desk.posts.history import describe_person, read_position
-from blog.files import undoing
+from blog.files import jobs
 from blog.history import trash
 from blog.history.versions import select_deleted_posts
 from blog.models import ImportJob, Post, PostStatus, PostVersion
@@ -29,7 +29,7 @@ def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRe
     A search, and the list of one import, have each post.
     """
     actor, search = get_actor(request), request.GET.get("q", "").strip()
-    chosen, undone = read_position(request, "import"), undoing.find_undone_posts()
+    chosen, undone = read_position(request, "import"), jobs.find_undone_posts()
     if chosen:
         condition = Q(id__in=[post for post, job in undone.items() if job == chosen])
     else:
@@ -39,13 +39,13 @@ def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRe
     counts = Counter(
         undone[pk] for pk in select_deleted_posts(actor).filter(id__in=list(undone)).values_list("id", flat=True)
     )
-    jobs = [] if search or chosen else list(ImportJob.objects.filter(pk__in=counts).order_by("-updated_at"))
-    names = name_users(job.undone_by for job in jobs)
+    imports = [] if search or chosen else list(ImportJob.objects.filter(pk__in=counts).order_by("-updated_at"))
+    names = name_users(job.undone_by for job in imports)
     context = {
         "title": "Deleted posts",
         "posts": [(post, describe_person(post["deletion"])) for post in posts],
         "next_before": next_before,
-        "imports": [(job, counts[job.pk], names.get(job.undone_by or 0, "")) for job in jobs],
+        "imports": [(job, counts[job.pk], names.get(job.undone_by or 0, "")) for job in imports],
         "search": search,
         "chosen": chosen,
     }
@@ -74,13 +74,13 @@ def list_chosen(request: HttpRequest, object_id: str) -> list[int]:
     """Return the ids of the posts that a button or the selection names."""
     job_id = parse_id(request.POST.get("import", ""))
     if job_id and not object_id:
-        return [post for post, job in undoing.find_undone_posts().items() if job == job_id]
+        return [post for post, job in jobs.find_undone_posts().items() if job == job_id]
     return list(filter(None, map(parse_id, [object_id] if object_id else request.POST.getlist("post"))))
 
 
 def restore_post(actor: Actor, row: PostVersion, _: Mapping[str, Any]) -> Post:
     post = trash.restore_deleted_post(actor=actor, post_id=str(row.id))
-    undoing.note_restored(post.pk)
+    jobs.note_restored(post.pk)
     return post
 
 

@@ -14,7 +14,7 @@ from msgspec import structs
 from oauth2_provider.models import Application, RefreshToken
 
 from blog import services
-from blog.files import jobs, undoing
+from blog.files import jobs
 from blog.files.job_worker import work_on_imports
 from blog.history import trash
 from blog.models import Comment, CommentState, ImportJob, ImportState, Post, PostStatus, PostVersion
@@ -270,7 +270,7 @@ def import_for_a_locked_owner(scene: Scene) -> Action:
 def undo_import(scene: Scene) -> Action:
     job = start_import(scene)
     finish_work()
-    undoing.start_undo(actor=build_session_actor(scene.user), job_id=str(job.pk))
+    jobs.start_undo(actor=build_session_actor(scene.user), job_id=str(job.pk))
     Post.objects.all().delete()  # otherwise each deletion has a line
     return finish_work
 
