@@ -5,7 +5,7 @@ from django.db import connection, transaction
 from pytest_django import Settings
 
 from blog.models import Post
-from contentapi.db.citus.claims import LOCK_HOLDER, claim
+from contentapi.db.citus.backend import BACKEND, LOCK_HOLDER
 from contentapi.db.distribution import CLAIMS, get_backend
 from contentapi.db.ids import take_id
 from tests.blog.racing import race
@@ -36,18 +36,18 @@ def is_held(value: str, post_id: int) -> bool:
 
 @pytest.mark.usefixtures("claims")
 def test_value_is_claimed_by_one_post_once_or_again() -> None:
-    assert claim("slug", "tides", 1, is_held)
-    assert claim("slug", "tides", 1, is_held)
-    assert not claim("slug", "tides", 2, is_held)
-    assert claim("file", "tides", 2, is_held)
+    assert BACKEND.claim("slug", "tides", 1, is_held)
+    assert BACKEND.claim("slug", "tides", 1, is_held)
+    assert not BACKEND.claim("slug", "tides", 2, is_held)
+    assert BACKEND.claim("file", "tides", 2, is_held)
 
 
 @pytest.mark.usefixtures("claims")
 def test_claim_of_a_post_without_the_value_is_void() -> None:
-    assert claim("slug", "tides", 7, is_held)
+    assert BACKEND.claim("slug", "tides", 7, is_held)
 
-    assert claim("slug", "tides", 1, is_held)
-    assert not claim("slug", "tides", 7, is_held)
+    assert BACKEND.claim("slug", "tides", 1, is_held)
+    assert not BACKEND.claim("slug", "tides", 7, is_held)
 
 
 def test_one_postgresql_needs_no_claim() -> None:
@@ -58,7 +58,7 @@ def test_one_postgresql_needs_no_claim() -> None:
 def test_claim_that_is_committed_before_its_post_is_no_void_one() -> None:
     """The nodes of a cluster commit a transaction one after the other: the claim can be there, and the post not yet."""
     holder = take_id()
-    claim("slug", "tides", holder, is_held)
+    BACKEND.claim("slug", "tides", holder, is_held)
 
     def write_post() -> None:
         with connection.cursor() as cursor:
@@ -67,6 +67,8 @@ def test_claim_that_is_committed_before_its_post_is_no_void_one() -> None:
 
     def claim_too() -> bool:
         with transaction.atomic():
-            return claim("slug", "tides", take_id(), lambda value, pk: Post.objects.filter(pk=pk, slug=value).exists())
+            return BACKEND.claim(
+                "slug", "tides", take_id(), lambda value, pk: Post.objects.filter(pk=pk, slug=value).exists()
+            )
 
     assert race(write_post, claim_too) == [False]
