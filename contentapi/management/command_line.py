@@ -36,9 +36,11 @@ def find_data_folder() -> Path:
 
 
 def run_command(arguments: list[str]) -> None:
-    """Run a management command. The first argument is the program. SIGTERM ends it as Ctrl-C does."""
+    """Run a management command. The first argument is the program. SIGTERM and SIGHUP end it as Ctrl-C does."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup sets it
+            signal.signal(number, lambda received, _: sys.exit(128 + received))
     try:
         execute(arguments)
     except KeyboardInterrupt:

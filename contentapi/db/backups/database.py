@@ -3,9 +3,7 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
@@ -45,7 +43,6 @@ SELECT_OBJECTS = f"""
 PLACES = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin")  # of Debian and Red Hat, below /
 SETS_TRANSACTION_TIMEOUT = 17  # since this version, pg_restore sets a parameter that older servers reject
 VERSION = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Target(NamedTuple):
@@ -139,7 +136,7 @@ def read_version(path: Path) -> Program | None:
 def run_program(command: Sequence[str | Path], environment: Mapping[str, str], given: str = "") -> str:
     """Run a program to its end, with `given` on its standard input, and return what it prints.
 
-    It ends with an exception of a signal, too. Raises `CommandError` if it fails.
+    An exception, as of a signal, ends it too. Raises `CommandError` if it fails.
     """
     streams: dict[str, Any] = {"input": given, "capture_output": True, "text": True, "errors": "replace"}
     done = subprocess.run(command, env=environment, check=False, **streams)
@@ -147,15 +144,3 @@ def run_program(command: Sequence[str | Path], environment: Mapping[str, str], g
         reason = done.stderr.strip() or f"Its status is {done.returncode}."
         raise CommandError(f"{Path(command[0]).name} failed. {reason}")
     return str(done.stdout)
-
-
-def exit_on_signals() -> None:
-    """Raise `SystemExit` on the first signal, and ignore others, so that the clean-up is complete."""
-
-    def end(number: int, _: object) -> None:
-        for each in SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
-        sys.exit(128 + number)
-
-    for each in SIGNALS:
-        signal.signal(each, end)

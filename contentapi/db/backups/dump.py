@@ -6,8 +6,8 @@ The rows are counted in the snapshot that `pg_dump` reads, so the numbers are ex
 import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,19 +18,8 @@ import msgspec
 import psycopg
 from django.core.management.base import CommandError
 
-from contentapi.db.backups.database import (
-    NOT_DUMPED,
-    SETS_TRANSACTION_TIMEOUT,
-    Connection,
-    Program,
-    Target,
-    connect,
-    count_rows,
-    find_program,
-    get_major,
-    read_target,
-    run_program,
-)
+from contentapi.db.backups import database
+from contentapi.db.backups.database import Connection, Program, Target
 from contentapi.db.distribution import stop_writes
 
 Report = Callable[[str], None]
@@ -60,21 +49,23 @@ def write_backup(path: Path, *, replace: bool, report: Report, write_files: Writ
     """
     require_writable_place(path, replace=replace)
     try:
-        with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.", suffix=".partial") as folder:
+        hidden = TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
+        with hidden as folder, ExitStack() as stack:
             archive, media, draft = (Path(folder, name) for name in ("archive", "media", "manifest"))
             manifest = write_archive(path, archive, report)
             manifest.media = write_files(media)
             draft.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
-            with opened(path.parent) as names:
-                fcntl.flock(names, fcntl.LOCK_EX)
-                require_writable_place(path, replace=replace)  # another backup may have ended meanwhile
-                locate_manifest(path).unlink(missing_ok=True)  # first: it never describes another archive
-                locate_media(path).unlink(missing_ok=True)
-                if media.exists() and manifest.media:
-                    publish(media, locate_media(path))
-                publish(archive, path)
-                publish(draft, locate_manifest(path))
-                os.fsync(names)
+            names = os.open(path.parent, os.O_RDONLY)
+            stack.callback(os.close, names)
+            fcntl.flock(names, fcntl.LOCK_EX)
+            require_writable_place(path, replace=replace)  # another backup may have ended meanwhile
+            locate_manifest(path).unlink(missing_ok=True)  # first: it never describes another archive
+            locate_media(path).unlink(missing_ok=True)
+            if media.exists() and manifest.media:
+                publish(media, locate_media(path))
+            publish(archive, path)
+            publish(draft, locate_manifest(path))
+            os.fsync(names)
     except OSError as error:
         raise CommandError(f"Cannot write to {path.parent}: {error.strerror}.") from None
     return manifest
@@ -99,20 +90,20 @@ def locate_manifest(path: Path) -> Path:
 
 def write_archive(path: Path, archive: Path, report: Report) -> Manifest:
     """Write a complete archive, which `pg_restore` reads to its end, and return its manifest."""
-    target = read_target()
-    with connect(target) as connection:
-        major, version = get_major(connection), connection.info.parameter_status("server_version")
-        program = find_program("pg_dump", major)
+    target = database.read_target()
+    with database.connect(target) as connection:
+        major, version = database.get_major(connection), connection.info.parameter_status("server_version")
+        program = database.find_program("pg_dump", major)
         report(f"Writing {path} with {program.path} ({program.version}).")
-        if program.major >= SETS_TRANSACTION_TIMEOUT > major:
-            needed = f"PostgreSQL {SETS_TRANSACTION_TIMEOUT} or newer"
+        if program.major >= database.SETS_TRANSACTION_TIMEOUT > major:
+            needed = f"PostgreSQL {database.SETS_TRANSACTION_TIMEOUT} or newer"
             report(f"Note: this backup can be restored only on {needed}. Install postgresql-client-{major}.")
         try:
-            with stop_writes(connection, partial(connect, target), report):
+            with stop_writes(connection, partial(database.connect, target), report):
                 tables = dump_snapshot(connection, target, program, archive)
         except psycopg.Error as error:
             raise CommandError(f"The database cannot be read. {str(error).strip()}") from None
-    run_program([program.path.with_name("pg_restore"), f"--file={os.devnull}", archive], target.environment)
+    database.run_program([program.path.with_name("pg_restore"), f"--file={os.devnull}", archive], target.environment)
     described = Archive(archive.stat().st_size, compute_digest(archive))
     manifest = Manifest(str(version), tables, described, pg_dump_version=program.version)
     manifest.created_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -130,12 +121,12 @@ def dump_snapshot(connection: Connection, target: Target, program: Program, arch
             program.path,
             "--no-password",
             "--format=custom",
-            f"--exclude-table-data={NOT_DUMPED}",
+            f"--exclude-table-data={database.NOT_DUMPED}",
             f"--snapshot={snapshot}",
             f"--file={archive}",
         ]
-        run_program(command, target.environment)
-        return count_rows(connection)
+        database.run_program(command, target.environment)
+        return database.count_rows(connection)
 
 
 def compute_digest(path: Path) -> str:
@@ -147,16 +138,6 @@ def compute_digest(path: Path) -> str:
 def publish(draft: Path, path: Path) -> None:
     """Give a complete file its name, readable for its owner only."""
     draft.chmod(0o600)
-    with opened(draft) as handle:
-        os.fsync(handle)
+    with draft.open("rb") as file:
+        os.fsync(file)
     draft.replace(path)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[int]:
-    """Open a file or a folder for the block."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        yield handle
-    finally:
-        os.close(handle)

@@ -7,18 +7,8 @@ import msgspec
 from django.core.management.base import CommandError
 from psycopg.conninfo import make_conninfo
 
-from contentapi.db.backups.database import (
-    SELECT_OBJECTS,
-    Connection,
-    Program,
-    Target,
-    connect,
-    count_rows,
-    find_program,
-    get_major,
-    read_target,
-    run_program,
-)
+from contentapi.db.backups import database
+from contentapi.db.backups.database import Connection, Program, Target
 from contentapi.db.backups.dump import Manifest, Report, compute_digest, locate_manifest
 
 TABLE_DATA = re.compile(r"^\d+; \d+ \d+ TABLE DATA \S+ (\S+) ", re.MULTILINE)
@@ -38,14 +28,14 @@ def restore_backup(path: Path, *, report: Report) -> dict[str, int]:
     manifest = read_manifest(path)
     if manifest is None:
         report(f"Note: there is no {locate_manifest(path)}, so the contents cannot be verified.")
-    target = read_target()
-    with connect(target) as connection:
+    target = database.read_target()
+    with database.connect(target) as connection:
         require_empty_database(connection)
-        program = find_program("pg_restore", get_major(connection))
+        program = database.find_program("pg_restore", database.get_major(connection))
         listing = list_archive(path, program, target)
         report(f"Restoring {path} into {connection.info.dbname} with {program.path} ({program.version}).")
         run_restore(path, program, listing, connection.info.dbname, target)
-        tables = count_rows(connection)
+        tables = database.count_rows(connection)
         if manifest is not None:
             require_equal(manifest.tables, tables)
             report(f"Verified: all {len(tables)} tables have as many rows as in the backup.")
@@ -71,7 +61,7 @@ def read_manifest(path: Path) -> Manifest | None:
 def require_empty_database(connection: Connection) -> None:
     """Raise `CommandError` unless the database is empty and has the encoding UTF8."""
     name = connection.info.dbname
-    objects = [row[0] for row in connection.execute(SELECT_OBJECTS)]
+    objects = [row[0] for row in connection.execute(database.SELECT_OBJECTS)]
     if objects:
         named = ", ".join(objects[:NAMED_OBJECTS]) + (", …" if len(objects) > NAMED_OBJECTS else "")
         raise CommandError(
@@ -86,7 +76,7 @@ def require_empty_database(connection: Connection) -> None:
 def list_archive(path: Path, program: Program, target: Target) -> str:
     """Return the list of contents of an archive. Raises `CommandError` if it is no backup of this application."""
     try:
-        listing = run_program([program.path, "--list", path], target.environment)
+        listing = database.run_program([program.path, "--list", path], target.environment)
     except CommandError as error:
         message = f"{path} cannot be read as a backup by {program.path} ({program.version}). {error}"
         raise CommandError(message) from None
@@ -96,12 +86,12 @@ def list_archive(path: Path, program: Program, target: Target) -> str:
     return listing
 
 
-def run_restore(path: Path, program: Program, listing: str, database: str, target: Target) -> None:
+def run_restore(path: Path, program: Program, listing: str, name: str, target: Target) -> None:
     """Run `pg_restore` in one transaction: the objects belong to the connecting role, which need not be a superuser."""
     kept = [line for line in listing.splitlines() if not SKIPPED.match(line)]
     command: list[str | Path] = [
         program.path,
-        f"--dbname={make_conninfo(dbname=database)}",
+        f"--dbname={make_conninfo(dbname=name)}",
         "--no-password",
         "--no-owner",
         "--no-privileges",
@@ -111,7 +101,7 @@ def run_restore(path: Path, program: Program, listing: str, database: str, targe
         path,
     ]
     try:
-        run_program(command, target.environment, given="\n".join(kept) + "\n")
+        database.run_program(command, target.environment, given="\n".join(kept) + "\n")
     except CommandError as error:
         raise CommandError(f"{error}\nThe restore is rolled back. The database is empty, as before.") from None
 

@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from math import inf
 from pathlib import Path
 
@@ -97,16 +97,13 @@ class EmbeddedServer:
         Raises `TimeoutError` if other processes take longer than `patience` seconds.
         """
         self.data.parent.mkdir(parents=True, exist_ok=True)
-        folder = os.open(self.data.parent, os.O_RDONLY)
-        try:
+        with ExitStack() as stack:
+            folder = os.open(self.data.parent, os.O_RDONLY)
+            stack.callback(os.close, folder)
             lock_exclusively(folder, patience)
             before = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)
-            try:
-                yield
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)  # blocked signals are delivered here
-        finally:
-            os.close(folder)
+            stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, before)  # blocked signals are delivered then
+            yield
 
     def _acquire(self) -> None:
         if UNSAFE & set(f"{self.data}{PROGRAMS}"):

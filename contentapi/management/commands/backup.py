@@ -4,7 +4,6 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from contentapi.core.commands import OperatorCommand
-from contentapi.db.backups.database import exit_on_signals
 from contentapi.db.backups.dump import locate_media, write_backup
 from contentapi.media.backups import write_files
 
@@ -23,7 +22,6 @@ class Command(OperatorCommand):
 
     def handle(self, *, path: Path, force: bool, **_: Any) -> None:
         path = path.absolute()
-        exit_on_signals()
         contents = write_backup(path, replace=force, report=self.info, write_files=write_files)
         self.stdout.write(format_rows(contents.tables))
         self.info(f"The backup is complete: {path} ({path.stat().st_size:,} bytes).")

@@ -6,7 +6,6 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from contentapi.core.commands import OperatorCommand
-from contentapi.db.backups.database import exit_on_signals
 from contentapi.db.backups.restoration import restore_backup
 from contentapi.db.distribution import CLAIMS
 from contentapi.management.commands.backup import format_rows
@@ -25,7 +24,6 @@ class Command(OperatorCommand):
         parser.add_argument("path", metavar="FILE", type=Path)
 
     def handle(self, *, path: Path, **_: Any) -> None:
-        exit_on_signals()
         files = ArchivedFiles(path.absolute(), self.info)
         tables = restore_backup(path.absolute(), report=self.info)
         files.restore()

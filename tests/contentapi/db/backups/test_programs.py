@@ -31,10 +31,10 @@ def test_server_without_a_program_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 def test_backup_that_its_server_cannot_restore_is_noted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     reported: list[str] = []
     (archive := tmp_path / "archive").touch()
-    monkeypatch.setattr(dump, "get_major", lambda _: 16)
-    monkeypatch.setattr(dump, "find_program", lambda *_: database.Program(Path("pg_dump"), 17, "17.1"))
+    monkeypatch.setattr(database, "get_major", lambda _: 16)
+    monkeypatch.setattr(database, "find_program", lambda *_: database.Program(Path("pg_dump"), 17, "17.1"))
     monkeypatch.setattr(dump, "dump_snapshot", lambda *_: {})
-    monkeypatch.setattr(dump, "run_program", lambda *_: "")
+    monkeypatch.setattr(database, "run_program", lambda *_: "")
 
     dump.write_archive(tmp_path / "demo.dump", archive, reported.append)
 
