@@ -27,7 +27,7 @@ from contentapi.core.policy import (
     reaches_everybody,
     reaches_owner,
 )
-from contentapi.db.arrays import ContainsValue, IsInArray
+from contentapi.db.arrays import IsInArray
 from contentapi.db.literals import TextLiteral
 from contentapi.events.declarations import list_uses
 
@@ -241,7 +241,7 @@ def visible_images(actor: Actor) -> Q:
 
 def build_use_condition(pk: Any) -> Q:
     """Return the condition on the posts whose cover or text has an image."""
-    return Q(cover_id=pk) | Q(ContainsValue(F("image_ids"), pk))
+    return Q(cover_id=pk) | Q(image_ids__contains=[pk])
 
 
 def visible_image_events(actor: Actor) -> Q:

@@ -32,14 +32,6 @@ class IsEmptyArray(Func):
     output_field = BooleanField()
 
 
-class ContainsValue(Func):
-    """Whether an array of ids has a value, as an index finds it: `"blog_post"."image_ids" @> ARRAY[7]::bigint[]`."""
-
-    template = "%(expressions)s]::bigint[]"
-    arg_joiner = " @> ARRAY["
-    output_field = BooleanField()
-
-
 class ArrayItem(Func):
     """The item at a place of an array, or NULL: `("blog_post"."image_alts")[2]`."""
 

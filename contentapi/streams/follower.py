@@ -15,7 +15,6 @@ from django.db import close_old_connections, connection
 
 from contentapi.conf.timeouts import STREAM_FOLLOW_INTERVAL
 from contentapi.core.errors import Unavailable
-from contentapi.db.engine.base import is_pooled
 from contentapi.events.feed import LogState, read_log
 from contentapi.events.models import Event
 from contentapi.events.relay import CHANNEL
@@ -57,6 +56,7 @@ class Follower(Readers):
     def __init__(self) -> None:
         super().__init__(1, "follower")
         self.listening: Any = None  # the connection of psycopg
+        self.is_pooled = False  # a session behind a pooler hears nothing
 
     def read_next(self, known: LogState) -> tuple[LogState, Batch]:
         """Return the next batch after a state of the log. It is empty after a while without events.
@@ -86,13 +86,15 @@ class Follower(Readers):
     def listen(self) -> None:
         connection.ensure_connection()
         if connection.connection is not self.listening:
-            if not is_pooled(connection):
-                connection.connection.execute(f"LISTEN {CHANNEL}")
             self.listening = connection.connection
+            (pid,) = self.listening.execute("SELECT pg_backend_pid()").fetchone()
+            self.is_pooled = pid != self.listening.info.backend_pid  # a pooler has reported its own process id
+            if not self.is_pooled:
+                self.listening.execute(f"LISTEN {CHANNEL}")
 
     def wait_for_notification(self) -> None:
         """Wait for a moment, or until the relay has moved events."""
-        if is_pooled(connection):
+        if self.is_pooled:
             time.sleep(STREAM_FOLLOW_INTERVAL)
         # Statements take notifications from the socket, on which the generator would then wait for more.
         elif self.listening.pgconn.notifies() is None:

@@ -7,10 +7,9 @@ from operator import or_
 from typing import Any
 
 from ariadne import MutationType, QueryType, SchemaBindable
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from contentapi.core.identity import WRITERS, Actor
-from contentapi.db.arrays import ContainsValue
 from contentapi.events.declarations import App, Entry, EventSource, Type, Use
 from contentapi.graphql.root_fields import bind_fields, pass_arguments, pass_changes, pass_id
 from contentapi.graphql.sorting import build_sort
@@ -123,7 +122,7 @@ def build_uses(own: OwnModel) -> list[Use]:
 def select_referring(own: OwnModel, fields: Sequence[OwnField], pk: Any) -> QuerySet[Any]:
     """Return the rows that refer to an object by one of some fields. `pk` may be an expression."""
     conditions = [
-        Q(ContainsValue(F(field.column), pk)) if field.is_list else Q(**{own.get_column(field): pk}) for field in fields
+        Q(**({f"{field.column}__contains": [pk]} if field.is_list else {own.get_column(field): pk})) for field in fields
     ]
     return own.model._base_manager.filter(reduce(or_, conditions, Q(pk__in=())))
 

@@ -115,18 +115,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return not must_write or all(raw.parameter_status(name) != b"on" for name in READ_ONLY)
 
 
-def is_pooled(connection: Any) -> bool:
-    """Return whether a pooler, such as PgBouncer, answers for PostgreSQL. Raises Django's database errors.
-
-    It gives a session to another client after each transaction, so that a lock or a setting of the session is lost, or
-    remains with somebody else. The process id that it reported at the start of the connection is its own.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        (pid,) = cursor.fetchone()
-    return bool(connection.connection.info.backend_pid != pid)
-
-
 def has_no_incoming_data(socket: int) -> bool:
     poll = select.poll()
     poll.register(socket, select.POLLIN)
