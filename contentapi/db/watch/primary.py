@@ -19,18 +19,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg.pq import TransactionStatus
 
 from contentapi.conf.timeouts import ANSWER_LIMIT, CONNECT_LIMIT, QUESTION_INTERVAL, RECONNECT_LIMIT
-from contentapi.db.watch.link import (
-    Attempt,
-    Connect,
-    Connection,
-    DatabaseSilent,
-    DeadlineConnection,
-    QueryFailed,
-    call_in_thread,
-    connect_by,
-    cut,
-    prefer_reached_host,
-)
+from contentapi.db.watch import link
+from contentapi.db.watch.link import Attempt, Connect, Connection, DatabaseSilent, QueryFailed
 
 LOG = logging.getLogger("contentapi.replicas")
 
@@ -67,7 +57,7 @@ class Server:
 
     def __init__(self, alias: str) -> None:
         self.alias = alias
-        self.link = DeadlineConnection(alias)
+        self.link = link.DeadlineConnection(alias)
         self.lock = Lock()
         self.connections: WeakSet[Connection] = WeakSet()
         self.answer: Attempt | None = None  # to the question under way
@@ -81,8 +71,8 @@ class Server:
         Raises `DatabaseSilent` after `CONNECT_LIMIT` seconds, and the errors of `connect`.
         """
         try:
-            preferred = prefer_reached_host(self.alias, parameters)
-            connection = connect_by(monotonic() + CONNECT_LIMIT, connect, preferred)
+            preferred = link.prefer_reached_host(self.alias, parameters)
+            connection = link.connect_by(monotonic() + CONNECT_LIMIT, connect, preferred)
         except TimeoutError:
             raise DatabaseSilent from None
         with self.lock:
@@ -95,7 +85,7 @@ class Server:
 
     def cut_connections(self) -> set[tuple[int, int]]:
         """End the waits of all threads for this server. Returns backend and port of each connection by TCP."""
-        return {lost for lost in map(cut, self.list_connections()) if lost is not None}
+        return {lost for lost in map(link.cut, self.list_connections()) if lost is not None}
 
     def update(self) -> None:
         """Take the response to the question under way, and ask the next one."""
@@ -116,7 +106,7 @@ class Server:
     def ask(self) -> None:
         hosts, self.asked_at = 1 + connections.settings[self.alias]["HOST"].count(","), monotonic()
         limit = self.answer_limit if self.link.connection else max(self.answer_limit, RECONNECT_LIMIT * hosts)
-        self.answer = call_in_thread(self.link.query, self.question, self.asked_at + limit)
+        self.answer = link.call_in_thread(self.link.query, self.question, self.asked_at + limit)
 
     def check_connections(self) -> bool:
         """Check the connections of requests. Return whether to ask the server."""
@@ -255,11 +245,7 @@ def build_end_of_backends(lost: Collection[tuple[int, int]]) -> str:
 
     PostgreSQL learns late, if packets were dropped, that a client has closed its connection. The client's port
     distinguishes a backend from one with the same process id on another server, or behind PgBouncer. A commit that
-    waits for a synchronous standby is not ended: others would see it before the standby has it. For example:
-
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE (pid, client_port) IN ((4711,50122)) AND usename = current_user
-        AND wait_event IS DISTINCT FROM 'SyncRep'
+    waits for a synchronous standby is not ended: others would see it before the standby has it.
     """
     pairs = ",".join(f"({backend:d},{port:d})" for backend, port in sorted(lost))
     return (

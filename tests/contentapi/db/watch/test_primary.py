@@ -201,7 +201,7 @@ def test_backend_whose_connection_is_cut_during_a_question_is_ended_by_the_next_
         asked.append(question)
         return Future()
 
-    monkeypatch.setattr(primary, "call_in_thread", begin)
+    monkeypatch.setattr(link, "call_in_thread", begin)
     watched = Servers().primary
     monkeypatch.setattr(watched.link, "connection", Mock(info=Mock(backend_pid=1)))
 
