@@ -6,7 +6,8 @@ from ariadne import make_executable_schema
 from django.conf import settings
 from graphql import GraphQLSchema
 
-from contentapi.events.declarations import get_event_types, load_apps
+from contentapi.events.declarations import load_apps
+from contentapi.events.sources import get_event_types
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.nodes import build_node_resolvers
 from contentapi.graphql.scalars import DATE_TIME

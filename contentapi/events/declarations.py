@@ -22,9 +22,7 @@ from django.urls import URLPattern, URLResolver
 from django.utils.module_loading import import_string
 
 from contentapi.core.identity import Actor, Role
-from contentapi.core.policy import ADMINS
-from contentapi.events.sources import EventSource as EventSource
-from contentapi.events.sources import EventType, EventTypes
+from contentapi.core.policy import ADMINS, EventRule
 from contentapi.http.uploads import Upload
 from contentapi.projection import Projection, RelayType
 from contentapi.projection.nodes import SelectById
@@ -49,6 +47,19 @@ class Entry(NamedTuple):
     icon: str
     model: str
     group: Group = Group.CONTENT
+
+
+@dataclass(frozen=True)
+class EventSource:
+    """The actions on the objects of a type, the rule for seeing their events, and the representation in REST.
+
+    `visible` is the condition on events that are not public, for actors with `events:read`; `limit` one on all events.
+    """
+
+    actions: Sequence[str]
+    visible: EventRule
+    data: Representation
+    limit: EventRule | None = None
 
 
 class Owners(NamedTuple):
@@ -125,13 +136,6 @@ def load_apps() -> Sequence[App]:
     return (
         import_string("contentapi.types.runtime.add_own_types")(found) if any(app.own_types for app in found) else found
     )
-
-
-@cache
-def get_event_types() -> EventTypes:
-    """Return the types of events of all apps."""
-    types = [each for app in load_apps() for each in app.types]
-    return EventTypes(EventType(each.projection, each.node, each.events) for each in types if each.node and each.events)
 
 
 @cache

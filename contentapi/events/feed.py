@@ -21,9 +21,8 @@ from contentapi.core.pagination import DEFAULT_PAGE, ConnectionWindow, parse_id,
 from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
 from contentapi.db.literals import Term
-from contentapi.events.declarations import get_event_types
 from contentapi.events.models import Event, Log
-from contentapi.events.sources import EventCursor
+from contentapi.events.sources import EventCursor, get_event_types
 from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, RawExpression, parametrised
 from contentapi.projection.connection_compiler import ConnectionCompiler
 from contentapi.projection.selections import Parameter, SelectedField
@@ -109,10 +108,6 @@ class Feed:
             subject=None if subject is None else parse_id(subject),
         )
 
-    @property
-    def end_cursor(self) -> str:
-        return self.log.format_cursor(self.end)
-
 
 @parametrised(Event)
 def select_events(actor: Actor, *, after: int, end: int, types: Any, subject: int | None) -> QuerySet[Event]:
@@ -197,7 +192,7 @@ def build_events_connection(
         after=None,
         before=None,
         epoch=feed.log.epoch,
-        end_cursor=feed.end_cursor,
+        end_cursor=feed.log.format_cursor(feed.end),
         has_later=feed.end < feed.log.position,
         has_earlier=feed.after > feed.log.expired,
     )

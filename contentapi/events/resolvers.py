@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from ariadne import QueryType, SubscriptionType
 
 from contentapi.core.pagination import parse_id
-from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import LogSubscription, build_events_connection
+from contentapi.events.sources import get_event_types
 from contentapi.graphql.root_fields import Info, bind_fields, pass_arguments
 
 QUERY = bind_fields(QueryType(), {"events": pass_arguments(build_events_connection)})

@@ -1,16 +1,11 @@
-"""What the apps declare of events: the actions on their objects, and how an event shows its object.
-
-    EventSource(("created", "updated", "deleted"), policy.AUTHOR_EVENTS, views.AUTHOR)
-
-`EventTypes` makes of them the interface `Event` of the graph, with a type for each source, and the types of the feed.
-"""
+"""What follows from the sources of events: the interface `Event` of the graph, and what the feed and webhooks show."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -23,6 +18,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.db.literals import Term
+from contentapi.events.declarations import EventSource, Type, load_apps
 from contentapi.events.models import Event, Log
 from contentapi.http.negotiation import add_version_prefix
 from contentapi.projection import (
@@ -41,7 +37,6 @@ from contentapi.projection.nodes import SelectById
 from contentapi.projection.sdl import SdlField
 from contentapi.projection.selections import SelectedField
 from contentapi.projection.statements import SelectionRequest, read_json_and_column
-from contentapi.rest.representations import Representation
 
 MAX_TYPES = 50  # that a caller names
 SIZE = 4096  # of the selection, for the cache of statements
@@ -60,60 +55,15 @@ class EventCursor(FormattedFunc):
     output_field = TextField()
 
 
-def build_cursor(_: Actor) -> Expression:
-    return EventCursor(Subquery(Log.objects.values("epoch")), F("position"))
-
-
 COLUMNS = ("position", "type", "timestamp", "subject", "parent", "version", "was", "now", "changes", "actorId")
 FIELDS: Mapping[str, ProjectedField | str] = {
     **{name: name for name in COLUMNS},
     "subject": "subject_id",
     "parent": "parent_id",
     "actorId": Computed(build_actor_id),
-    "cursor": Computed(build_cursor),  # of the graph alone: pages and streams of REST have cursors of their own
+    # Of the graph alone: pages and streams of REST have cursors of their own
+    "cursor": Computed(lambda _: EventCursor(Subquery(Log.objects.values("epoch")), F("position"))),
 }
-
-
-@dataclass(frozen=True)
-class EventSource:
-    """The actions on the objects of a type, the rule for seeing their events, and the representation in REST.
-
-    `visible` is the condition on events that are not public, for actors with `events:read`; `limit` one on all events.
-    """
-
-    actions: Sequence[str]
-    visible: policy.EventRule
-    data: Representation
-    limit: policy.EventRule | None = None
-
-
-@dataclass(frozen=True)
-class EventType:
-    """The events of a type of objects.
-
-    `select` is the selector of `node`: an event shows the object as the actor may see it now, or null.
-    """
-
-    projection: Projection
-    select: SelectById
-    source: EventSource
-
-    @property
-    def kind(self) -> str:
-        return self.projection.name.lower()
-
-    @property
-    def condition(self) -> Q:
-        return Q(type__startswith=f"{self.kind}.")
-
-    def select_data(self, selection: Sequence[SelectedField] | None = None) -> tuple[SelectedField, ...]:
-        """Return the fields of an event in REST. `selection` replaces the fields of the object."""
-        fields = self.source.data.selection if selection is None else selection
-        return *map(select_field, COLUMNS), SelectedField("data", self.kind, selection=tuple(fields))
-
-
-def select_field(name: str) -> SelectedField:
-    return SelectedField(name, name)
 
 
 class ObjectOrNull(JsonObject):
@@ -157,34 +107,34 @@ class EventConnectionType(ConnectionType):
 class EventTypes:
     """The sources of all apps, and the types of the graph that are made of them."""
 
-    def __init__(self, types: Iterable[EventType]) -> None:
-        declared = [*types]
-        self.sources = {f"{each.projection.name}Event": each for each in declared}
-        rows = {
-            Projection(name, Event, {**FIELDS, each.kind: Subject(each.select)}): each.condition
-            for name, each in self.sources.items()
-        }
+    def __init__(self, types: Iterable[Type]) -> None:
+        self.kinds: dict[str, str] = {}  # of objects, by the types of their events: `post` by `PostEvent`
+        self.sources: dict[str, EventSource] = {}  # by the kind
+        self.meanings: dict[str, list[str]] = {}  # of what `parse` knows
+        self.names: list[str] = []
+        rows = {}
+        for each in types:
+            if each.node is None or each.events is None:
+                continue
+            name, kind = f"{each.projection.name}Event", each.projection.name.lower()
+            self.kinds[name], self.sources[kind] = kind, each.events
+            names = [f"{kind}.{action}" for action in each.events.actions]
+            self.names += names
+            self.meanings |= {f"{kind}.*": names, **{name: [name] for name in names}}
+            projection = Projection(name, Event, {**FIELDS, kind: Subject(each.node)})
+            rows[projection] = Q(type__startswith=f"{kind}.")
         self.interface = RowInterface("Event", Event, rows)
         self.connection = EventConnectionType(self.interface)
-        self.data = {each.kind: each.source.data for each in declared}
-        self.rules = {each.kind: each.source.visible for each in declared}
-        self.limits = {each.kind: each.source.limit for each in declared if each.source.limit}
-        self.names: list[str] = []
-        self.meanings: dict[str, list[str]] = {}  # of what `parse` knows
-        for each in declared:
-            names = [f"{each.kind}.{action}" for action in each.source.actions]
-            self.names += names
-            self.meanings[f"{each.kind}.*"] = names
-            self.meanings |= {name: [name] for name in names}
 
     @property
     def projections(self) -> list[Projection | RelayType]:
         return [self.interface, *self.interface.types, self.connection, self.connection.edge]
 
     def visible(self, actor: Actor) -> Q:
-        visible = policy.build_visible_events(actor, self.rules)
-        for kind, limit in self.limits.items():
-            visible &= ~Q(type__startswith=f"{kind}.") | limit(actor)
+        visible = policy.build_visible_events(actor, {kind: each.visible for kind, each in self.sources.items()})
+        for kind, source in self.sources.items():
+            if source.limit is not None:
+                visible &= ~Q(type__startswith=f"{kind}.") | source.limit(actor)
         return visible
 
     def parse(self, types: Collection[str]) -> list[str]:
@@ -200,10 +150,13 @@ class EventTypes:
 
     def select_data(self, selections: Mapping[str, Sequence[SelectedField]] = {}) -> tuple[SelectedField, ...]:
         """Return the selection of an event in REST: an entry for each type. `selections` replaces those of kinds."""
-        return tuple(
-            SelectedField(name, name, selection=each.select_data(selections.get(each.kind)))
-            for name, each in self.sources.items()
-        )
+        columns = [SelectedField(name, name) for name in COLUMNS]
+        found = []
+        for name, kind in self.kinds.items():
+            fields = selections.get(kind, self.sources[kind].data.selection)
+            data = SelectedField("data", kind, selection=tuple(fields))
+            found.append(SelectedField(name, name, selection=(*columns, data)))
+        return tuple(found)
 
     def read(
         self,
@@ -237,7 +190,13 @@ class EventTypes:
         """Return the JSON of an event in REST; `prefix` is that of paths. Kinds in `as_selected` stay as they are."""
         members = MEMBERS.decode(event)
         kind = msgspec.json.decode(members["type"], type=str).partition(".")[0]
-        if kind in as_selected or kind not in self.data or bytes(members["data"]) == b"null":
+        if kind in as_selected or kind not in self.sources or bytes(members["data"]) == b"null":
             return event
-        shown = add_version_prefix(self.data[kind].show(bytes(members["data"])), prefix)
+        shown = add_version_prefix(self.sources[kind].data.show(bytes(members["data"])), prefix)
         return msgspec.json.encode({**members, "data": msgspec.Raw(shown)})
+
+
+@cache
+def get_event_types() -> EventTypes:
+    """Return the types of events of all apps."""
+    return EventTypes(each for app in load_apps() for each in app.types)

@@ -9,8 +9,8 @@ from contentapi.conf import conf
 from contentapi.core.errors import Malformed
 from contentapi.core.pagination import DEFAULT_PAGE, require_page_size
 from contentapi.core.text import consume_into_json_array
-from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import Feed
+from contentapi.events.sources import get_event_types
 from contentapi.events.tickets import create_ticket
 from contentapi.graphql.documents import describe_stream_server
 from contentapi.http.response import OK, Response

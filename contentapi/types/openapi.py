@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from graphql import GraphQLEnumType, get_nullable_type, is_composite_type, is_list_type, is_non_null_type
 
 from contentapi.core.identity import Scope
-from contentapi.events.declarations import get_event_types, load_apps
+from contentapi.events.declarations import load_apps
+from contentapi.events.sources import get_event_types
 from contentapi.types.bodies import Schema, add_null, describe_enums, describe_filter, describe_member, refer
 from contentapi.types.fields import SCALARS, TRAITS, OwnType
 from contentapi.types.models import OwnModel, list_own_models

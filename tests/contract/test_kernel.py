@@ -29,7 +29,7 @@ def compile_names() -> re.Pattern[str]:
     names = {model.__name__ for model in apps.get_models() if re.match(rf"{APPS}\.", model.__module__)}
     for path in SDL_OF_APPS:
         names.update(re.findall(r"^(?:type|input|enum|interface|union) (\w+)", path.read_text(), re.MULTILINE))
-    kinds = "|".join(source.kind for source in EVENT_TYPES.sources.values())
+    kinds = "|".join(EVENT_TYPES.sources)
     written = "|".join(sorted(names - EXCEPTIONS.keys()))
     return re.compile(rf"(?<![\w.-])(?:{APPS}[._]\w+|(?:{kinds})\.(?:\w+|\*)|{written})(?![\w-])")
 

@@ -18,7 +18,7 @@ from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position
 from contentapi.desk.bases import PolicyAdmin
-from contentapi.events.declarations import get_event_types
+from contentapi.events.sources import get_event_types
 from contentapi.events.webhooks import resending, selectors
 from contentapi.events.webhooks.bodies import find_actor, read_bodies
 from contentapi.events.webhooks.models import BATCH_TYPE, PING, Delivery, DeliveryState, Webhook

@@ -3,17 +3,11 @@
 from typing import Any
 
 from django import forms
-from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanWidget,
-)
+from unfold import widgets
 
 from contentapi.desk.forms import ServiceForm, Textarea
 from contentapi.desk.rendering import list_scopes
-from contentapi.events.declarations import get_event_types
+from contentapi.events.sources import get_event_types
 from contentapi.events.webhooks.models import LONGEST_COALESCE, MAX_URL, Webhook
 from contentapi.events.webhooks.services import EDITABLE
 
@@ -43,13 +37,13 @@ class WebhookForm(ServiceForm):
     url = forms.CharField(
         label="Address",
         max_length=MAX_URL,
-        widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "url", "placeholder": "https://…"}),
+        widget=widgets.UnfoldAdminTextInputWidget(attrs={"inputmode": "url", "placeholder": "https://…"}),
         help_text="Where the events are sent. It begins with https://, and is reachable from the internet.",
     )
     types = forms.MultipleChoiceField(
         label="Events",
         choices=list_types,
-        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="What is sent, as far as you may see it.",
     )
     selection = forms.CharField(
@@ -63,13 +57,13 @@ class WebhookForm(ServiceForm):
         initial=0,
         min_value=0,
         max_value=LONGEST_COALESCE,
-        widget=UnfoldAdminIntegerFieldWidget,
+        widget=widgets.UnfoldAdminIntegerFieldWidget,
         help_text="0 sends each event. With 30, one request has all events of the last 30 seconds: for programs that "
         "build a whole site.",
     )
     scopes = forms.MultipleChoiceField(
         required=False,
-        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="What may be sent beside public data, as far as your role allows it. Drafts need posts:read and "
         "events:read. Without a choice: what everybody sees.",
     )
@@ -95,8 +89,8 @@ class ReplayForm(forms.Form):
     """Which events are sent again."""
 
     hours = forms.TypedChoiceField(
-        label="Events of", choices=list(SINCE.items()), coerce=int, initial=1, widget=UnfoldAdminSelectWidget
+        label="Events of", choices=list(SINCE.items()), coerce=int, initial=1, widget=widgets.UnfoldAdminSelectWidget
     )
     only_failed = forms.BooleanField(
-        label="Only those that could not be delivered", required=False, initial=True, widget=UnfoldBooleanWidget
+        label="Only those that could not be delivered", required=False, initial=True, widget=widgets.UnfoldBooleanWidget
     )

@@ -35,8 +35,8 @@ from contentapi.core.errors import ApiError, Invalid, LimitExceeded
 from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
-from contentapi.events.declarations import get_event_types
 from contentapi.events.models import Event
+from contentapi.events.sources import get_event_types
 from contentapi.events.webhooks.models import MAX_SELECTION, PING, Delivery, Webhook
 from contentapi.events.webhooks.planning import read_batch
 from contentapi.graphql.costs import require_cost_within_limit
@@ -84,9 +84,9 @@ def build_document(text: str) -> str:
             raise build_error("Only fragments are allowed, such as: fragment Data on Post { title }")
         first.setdefault(node.type_condition.name.value, node.name.value)
     spreads = [
-        f"... on {name} {{ {source.kind} {{ ...{first[source.projection.name]} }} }}"
-        for name, source in get_event_types().sources.items()
-        if source.projection.name in first
+        f"... on {name} {{ {kind} {{ ...{first[shown]} }} }}"
+        for name, kind in get_event_types().kinds.items()
+        if (shown := name.removesuffix("Event")) in first
     ]
     if not spreads:
         raise build_error("There must be a fragment on the type of an object, such as: fragment Data on Post { title }")
@@ -101,7 +101,7 @@ def read_fields(subscription: Subscription) -> dict[str, tuple[SelectedField, ..
     """Return the selected fields of each kind, with fragments merged."""
     root, executor = subscription.root, subscription.build_executor()
     events = executor.select_fields_of_types(root.returned.named, root.details, root.path, is_list=False)
-    kinds = {name: source.kind for name, source in get_event_types().sources.items()}
+    kinds = get_event_types().kinds
     return {kinds[event.name]: selected.selection for event in events for selected in event.selection}
 
 

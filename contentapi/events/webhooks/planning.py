@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from contentapi.core.identity import Actor
-from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import WINDOW, LogState, select_events
 from contentapi.events.models import Event
+from contentapi.events.sources import get_event_types
 from contentapi.events.webhooks.models import BATCH_TYPE, NO_SUBJECT, Webhook
 
 PLAN_WINDOW = WINDOW // 5  # positions that are planned at once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.db.models import Case, F, Q, QuerySet, When
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Now, NullIf
 
 from contentapi.core.identity import Actor
@@ -24,10 +24,6 @@ def build_previous_until(_: Actor) -> Term:
     return Case(When(previous_until__gt=Now(), then=F("previous_until")), output_field=models.DateTimeField())
 
 
-def select_last_attempts(attempts: QuerySet[Attempt], _: Actor) -> QuerySet[Attempt]:
-    return attempts.order_by("-number", "-id")
-
-
 ATTEMPT = Projection("WebhookAttempt", Attempt)
 
 DELIVERY = Projection(
@@ -36,7 +32,7 @@ DELIVERY = Projection(
     {
         "subject": Computed(lambda _: NullIf("subject_id", models.Value(NO_SUBJECT))),
         "attemptCount": "attempts",
-        "attempts": ToMany("log", select_last_attempts),
+        "attempts": ToMany("log", lambda attempts, _: attempts.order_by("-number", "-id")),
     },
 )
 

@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
-from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import read_log
 from contentapi.events.partitions import list_partitions, prepare_partitions, read_today
+from contentapi.events.sources import get_event_types
 from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.bodies import find_actor
 from contentapi.events.webhooks.models import PING, Delivery, Webhook

@@ -19,15 +19,7 @@ from uuid import uuid4
 from django.db import connection
 from django.utils import timezone
 
-from contentapi.conf import conf
-from contentapi.conf.timeouts import (
-    WEBHOOK_BATCH_LIMIT,
-    WEBHOOK_BUSY_INTERVAL,
-    WEBHOOK_IDLE_INTERVAL,
-    WEBHOOK_REST,
-    WEBHOOK_STATEMENT_TIMEOUT,
-    WEBHOOK_STOP_LIMIT,
-)
+from contentapi.conf import conf, timeouts
 from contentapi.core.errors import Invalid
 from contentapi.events.webhooks.addresses import AddressRefused, Target, parse_url
 from contentapi.events.webhooks.bodies import describe_failure, get_selection, read_bodies
@@ -42,7 +34,7 @@ LOG = logging.getLogger("contentapi.worker")
 PLACES = 64  # attempts at a time of a sender
 MOST_PLACES = 8  # of a webhook
 MOST_HELD = 64 * 1024 * 1024  # bytes of bodies with which nothing more is claimed
-LIMITS = f"SET statement_timeout = '{WEBHOOK_STATEMENT_TIMEOUT}s'"
+LIMITS = f"SET statement_timeout = '{timeouts.WEBHOOK_STATEMENT_TIMEOUT}s'"
 HIDDEN = "The webhook may not see the event any more, or it is not kept any more."
 TAKE_LIMIT = 1.0  # seconds, after which results are recorded
 UNRECORDED = "The result of the attempt could not be recorded. The log of the worker says why."
@@ -59,7 +51,7 @@ class Batch:
         self.ready: deque[tuple[Delivery, bytes]] = deque()
         self.results: list[Result] = []
         self.places = 0
-        self.end = monotonic() + WEBHOOK_BATCH_LIMIT
+        self.end = monotonic() + timeouts.WEBHOOK_BATCH_LIMIT
 
     def start(self, target: Target, keys: Sequence[str], most: int, done: "SimpleQueue[Batch]") -> None:
         for _ in range(min(most, ceil(len(self.ready) * MOST_PLACES / MOST_TAKEN))):
@@ -99,15 +91,15 @@ class Sender:
         self.batches: dict[int, Batch] = {}  # those that are not recorded, by webhook
         self.done: SimpleQueue[Batch] = SimpleQueue()  # gets a batch each time one of its places is free
         self.rests: dict[int, float] = {}  # until when a webhook is left alone because a statement for it failed
-        self.pause: float = WEBHOOK_IDLE_INTERVAL
+        self.pause: float = timeouts.WEBHOOK_IDLE_INTERVAL
 
     def run(self, stop: StopEvent) -> None:
         """Record what was sent, and send what is due. While something is being sent, the next round follows at once."""
-        self.pause = WEBHOOK_IDLE_INTERVAL  # after an error too
+        self.pause = timeouts.WEBHOOK_IDLE_INTERVAL  # after an error too
         with connection.cursor() as cursor:
             cursor.execute(LIMITS)
         if self.batches:
-            self.collect(WEBHOOK_BUSY_INTERVAL)
+            self.collect(timeouts.WEBHOOK_BUSY_INTERVAL)
         self.do_round()
         if stop.is_set():
             self.finish()
@@ -122,9 +114,9 @@ class Sender:
         """Begin no attempt any more, and wait a while for those that have begun."""
         for batch in self.batches.values():
             batch.ready.clear()
-        end = monotonic() + WEBHOOK_STOP_LIMIT
+        end = monotonic() + timeouts.WEBHOOK_STOP_LIMIT
         while self.count_places() and monotonic() < end:
-            self.collect(WEBHOOK_BUSY_INTERVAL)
+            self.collect(timeouts.WEBHOOK_BUSY_INTERVAL)
         self.record()
 
     def count_places(self) -> int:
@@ -170,7 +162,7 @@ class Sender:
         return self.count_places() < PLACES and sum(len(body) for ready in held for _, body in ready) <= MOST_HELD
 
     def rest(self, pk: int) -> None:
-        self.rests[pk] = monotonic() + WEBHOOK_REST
+        self.rests[pk] = monotonic() + timeouts.WEBHOOK_REST
 
     def take_from(self, pk: int) -> bool:
         """Claim a webhook, and begin to send its deliveries. After an error, the next round ends the claim."""

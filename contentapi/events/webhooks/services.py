@@ -17,9 +17,8 @@ from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, Malformed, require_row
 from contentapi.core.identity import Actor, Scope
 from contentapi.db.ids import take_id
-from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import read_log
-from contentapi.events.sources import MAX_TYPES
+from contentapi.events.sources import MAX_TYPES, get_event_types
 from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.addresses import validate_url
 from contentapi.events.webhooks.bodies import get_selection, require_readable_selection
@@ -51,12 +50,6 @@ def validate_types(types: Collection[str] | None) -> list[str]:
     return sorted(set(types))
 
 
-def validate_selection(text: str | None) -> str:
-    stripped = (text or "").strip()
-    get_selection(stripped)
-    return stripped
-
-
 def validate_coalesce(seconds: float | None) -> int:
     if seconds is None:
         raise Invalid({"coalesce": ["This must not be null."]})
@@ -78,7 +71,7 @@ VALIDATIONS: Mapping[str, Callable[[Any], Any]] = {
     "name": validate_name,
     "url": validate_url,
     "types": validate_types,
-    "selection": validate_selection,
+    "selection": lambda text: get_selection((text or "").strip()).text,
     "coalesce": validate_coalesce,
     "scopes": validate_scopes,
 }

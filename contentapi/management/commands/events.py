@@ -10,10 +10,10 @@ from contentapi.conf.timeouts import EVENTS_IDLE_INTERVAL
 from contentapi.core.commands import OperatorCommand, format_cell
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import OPERATOR
-from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import read_log, select_events
 from contentapi.events.models import Event
 from contentapi.events.relay import begin_epoch
+from contentapi.events.sources import get_event_types
 
 PAGE = 1000
 

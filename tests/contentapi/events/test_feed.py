@@ -41,7 +41,7 @@ def test_present_cursor_has_no_events_and_then_the_new_ones() -> None:
 
     authors = make_authors(1)
 
-    assert read_subjects(after=present.end_cursor) == authors
+    assert read_subjects(after=present.log.format_cursor(present.end)) == authors
 
 
 @pytest.mark.parametrize(
