@@ -26,7 +26,7 @@ from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import ACCOUNT
 from contentapi.rate_limits.places import Places
 from contentapi.server.bodies import buffer_body, get_announced_length, refuse_body, spool_body
-from contentapi.server.observed_requests import observe_request
+from contentapi.server.observed_requests import add_header, observe_request
 from contentapi.server.worker import WORKER
 
 MOST_UPLOADS = 16  # that a process receives at a time, so that they do not fill the folder of temporary files
@@ -55,12 +55,11 @@ class RequestBufferingLayer:
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         WORKER.requests += 1
-        if WORKER.is_retiring:
-            start_response = with_connection_close(start_response)
         clear_invalid_host(environ)
         has_body = "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ
-        if has_body and not self.read_body(environ):
-            start_response = with_connection_close(start_response)
+        is_broken = has_body and not self.read_body(environ)
+        if is_broken or WORKER.is_retiring:  # gunicorn ignores the header; its `pre_request` closes the connection
+            start_response = add_header(start_response, "Connection", "close")
         try:
             return observe_request(self.handle_request, environ, start_response)
         finally:
@@ -157,16 +156,3 @@ def clear_invalid_host(environ: dict[str, Any]) -> None:
     target = environ.get("RAW_URI", "/")  # gunicorn's; granian does not pass it on
     if target[0] != "/" and "://" in target and target.split("/", 3)[2].lower() != host.lower():
         environ["HTTP_HOST"] = ""
-
-
-def with_connection_close(start_response: StartResponse) -> StartResponse:
-    """Return a `start_response` that adds `Connection: close`.
-
-    This is for a response to a body that was not read completely, and for all responses of a worker that will end.
-    granian sends the header. gunicorn ignores it; there, `gunicorn_conf.pre_request` closes the connection.
-    """
-
-    def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-        return start_response(status, [*headers, ("Connection", "close")], exc_info)
-
-    return start

@@ -23,8 +23,10 @@ def observe_request(handle: Handler, environ: dict[str, Any], start_response: St
     start, token = perf_counter(), current_record.set(record)
     if TRACING.tracer is not None:
         TRACING.tracer.begin(record, environ)
+    if record.trace is not None:
+        start_response = add_header(start_response, "traceresponse", record.trace.traceresponse)
     try:
-        return handle(environ, start_response if record.trace is None else with_trace(start_response, record.trace))
+        return handle(environ, start_response)
     finally:
         if not record.status:  # `handle` raised: the server responds
             record.status = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -34,10 +36,10 @@ def observe_request(handle: Handler, environ: dict[str, Any], start_response: St
         current_record.reset(token)
 
 
-def with_trace(start_response: StartResponse, trace: Any) -> StartResponse:
-    """Return a function that adds the header `traceresponse`."""
+def add_header(start_response: StartResponse, name: str, value: str) -> StartResponse:
+    """Return a function that adds a header to the response."""
 
     def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
-        return start_response(status, [*headers, ("traceresponse", trace.traceresponse)], *error)
+        return start_response(status, [*headers, (name, value)], *error)
 
     return start
