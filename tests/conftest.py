@@ -25,11 +25,11 @@ from django.test import Client, TransactionTestCase
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker, Settings
 
+from contentapi.conf import timeouts
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role
 from contentapi.events.partitions import prepare_partitions
 from contentapi.events.webhooks import bodies, sender
-from contentapi.health import readiness
 from contentapi.media.folder import FolderStorage
 from contentapi.monitoring.repeated import NOTHING, OUTAGES
 from contentapi.rate_limits import account
@@ -193,7 +193,7 @@ def lift_time_limits(patch: pytest.MonkeyPatch) -> None:
     or until the end of the transaction of a test.
     """
     for limit in ("READINESS_LIMIT", "READINESS_DATABASE_LIMIT"):
-        patch.setattr(readiness, limit, 60)
+        patch.setattr(timeouts, limit, 60)
     patch.setattr(sender, "LIMITS", "SET statement_timeout = 0")
     patch.setattr(bodies, "BODY_LIMIT", "SET LOCAL statement_timeout = 0")
 

@@ -55,17 +55,14 @@ def check_database(connection: DeadlineConnection, seconds: float) -> Results:
         fault = "PostgreSQL accepts no writes." if is_read_only else ""
         fault = fault or find_mismatch(has_migrations=has_migrations, has_claims=has_claims, has_settings=has_settings)
         results["database"] = failed(fault, REMEDIES.get(fault, CONNECT)) if fault else OK
-        applied = read_applied_migrations(connection, deadline) if has_migrations else set()
+        read = "SELECT app, name FROM django_migrations"
+        applied = {(app, name) for app, name in connection.query(read, deadline)} if has_migrations else set()
         results["migrations"] = check_migrations(applied)
         results["worker"] = check_worker(connection, deadline) if has_heartbeats else NO_WORKER
     except QueryFailed as error:
         results["database"] = failed(str(error), CONNECT)
     not_checked = CheckResult("unknown", "Not checked: the database is not available.")
     return {name: results.get(name, not_checked) for name in ("database", "migrations", "worker")}
-
-
-def read_applied_migrations(connection: DeadlineConnection, deadline: float) -> set[MigrationName]:
-    return {(app, name) for app, name in connection.query("SELECT app, name FROM django_migrations", deadline)}
 
 
 def check_migrations(applied: set[MigrationName]) -> CheckResult:

@@ -14,13 +14,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Any
 
-from contentapi.conf.timeouts import (
-    HEARTBEAT_INTERVAL,
-    HEARTBEAT_LIMIT,
-    HEARTBEAT_RETRY_INTERVAL,
-    HEARTBEAT_TIME_LIMIT,
-    JOB_PROGRESS_LIMIT,
-)
+from contentapi.conf import timeouts
 from contentapi.db.watch.link import DeadlineConnection, QueryFailed
 from contentapi.health.results import OK, CheckResult, failed
 
@@ -87,7 +81,7 @@ class Progress:
 
     @property
     def is_hanging(self) -> bool:
-        return not self.is_waiting and monotonic() - self.active_at > JOB_PROGRESS_LIMIT
+        return not self.is_waiting and monotonic() - self.active_at > timeouts.JOB_PROGRESS_LIMIT
 
 
 class Heartbeat:
@@ -105,7 +99,7 @@ class Heartbeat:
 
     def stop(self) -> None:
         self.stopped.set()
-        self.thread.join(HEARTBEAT_TIME_LIMIT + 1)
+        self.thread.join(timeouts.HEARTBEAT_TIME_LIMIT + 1)
 
     def beat_until_stopped(self) -> None:
         connection = DeadlineConnection()
@@ -113,7 +107,8 @@ class Heartbeat:
             while not self.stopped.is_set():
                 if not any(progress.is_hanging for progress in self.jobs.values()):
                     self.report_alive()
-                self.stopped.wait(HEARTBEAT_INTERVAL if self.beat(connection) else HEARTBEAT_RETRY_INTERVAL)
+                is_written = self.beat(connection)
+                self.stopped.wait(timeouts.HEARTBEAT_INTERVAL if is_written else timeouts.HEARTBEAT_RETRY_INTERVAL)
         finally:
             connection.close()
 
@@ -121,7 +116,7 @@ class Heartbeat:
         """Write one beat. Return whether it succeeded. The worker itself logs an outage of the database."""
         rows = ", ".join(ROW.format(job=job, idle=progress.idle) for job, progress in self.jobs.items())
         try:
-            ((pid, *_), *_) = connection.query(BEAT.format(rows=rows), monotonic() + HEARTBEAT_TIME_LIMIT)
+            ((pid, *_), *_) = connection.query(BEAT.format(rows=rows), monotonic() + timeouts.HEARTBEAT_TIME_LIMIT)
             if connection.is_pooled(pid) and not self.is_warned:
                 self.is_warned = True
                 LOG.warning(POOLED)
@@ -144,10 +139,10 @@ def check_worker(connection: DeadlineConnection, deadline: float) -> CheckResult
     if not ages:
         return NO_WORKER
     silence = min(silent for _, silent, _ in ages)
-    if silence > HEARTBEAT_LIMIT:
+    if silence > timeouts.HEARTBEAT_LIMIT:
         return failed(f"No worker process has been alive for {silence} seconds.", REPAIR)
-    running = [(job, idle) for job, silent, idle in ages if silent <= HEARTBEAT_LIMIT]
-    stuck = [f"{job} for {idle} seconds" for job, idle in running if idle > JOB_PROGRESS_LIMIT]
+    running = [(job, idle) for job, silent, idle in ages if silent <= timeouts.HEARTBEAT_LIMIT]
+    stuck = [f"{job} for {idle} seconds" for job, idle in running if idle > timeouts.JOB_PROGRESS_LIMIT]
     if stuck:
         jobs = ", ".join(stuck)
         return failed(f"The worker process is alive, but jobs have made no progress: {jobs}.", REPAIR)

@@ -12,13 +12,7 @@ from time import monotonic
 
 from django.conf import settings
 
-from contentapi.conf import conf
-from contentapi.conf.timeouts import (
-    READINESS_DATABASE_LIMIT,
-    READINESS_LIMIT,
-    READINESS_MAX_AGE,
-    STORAGE_CHECK_INTERVAL,
-)
+from contentapi.conf import conf, timeouts
 from contentapi.db.watch.link import DeadlineConnection, call_in_thread
 from contentapi.db.watch.servers import SERVERS
 from contentapi.health.checks import NOT_STORED, check_database, check_keys, check_media, check_redis, check_replicas
@@ -38,7 +32,7 @@ class BackgroundCheck:
         names: Sequence[str],
         run: Callable[[], Results],
         *,
-        max_age: float = READINESS_MAX_AGE,
+        max_age: float = timeouts.READINESS_MAX_AGE,
         late: CheckResult = LATE,
     ) -> None:
         self.names = names
@@ -58,7 +52,7 @@ class BackgroundCheck:
             if self.results is None or (self.results.done() and monotonic() >= self.started_at + self.max_age):
                 self.started_at = monotonic()
                 self.results = call_in_thread(run_check, self.names, self.run)
-            return partial(self.wait, self.results, self.started_at + READINESS_LIMIT)
+            return partial(self.wait, self.results, self.started_at + timeouts.READINESS_LIMIT)
 
     def wait(self, results: Future[Results], deadline: float) -> Results:
         try:
@@ -110,7 +104,7 @@ def get_readiness() -> Readiness:
     if SERVERS.replicas:
         checks.append(BackgroundCheck(("replicas",), lambda: {"replicas": check_replicas()}))
     media = BackgroundCheck(
-        ("media",), lambda: {"media": check_media()}, max_age=STORAGE_CHECK_INTERVAL, late=NOT_STORED
+        ("media",), lambda: {"media": check_media()}, max_age=timeouts.STORAGE_CHECK_INTERVAL, late=NOT_STORED
     )
     return Readiness([*checks, media])
 
@@ -126,7 +120,7 @@ def lacks_migrations() -> bool:
 def check_database_of_server(connection: DeadlineConnection) -> Results:
     """Check the database. Only a server keeps the connection for the next check."""
     try:
-        return check_database(connection, READINESS_DATABASE_LIMIT)
+        return check_database(connection, timeouts.READINESS_DATABASE_LIMIT)
     finally:
         if not settings.SERVING:
             connection.close()

@@ -27,21 +27,19 @@ class AuditEvent(StrEnum):
         `details` are numbers, ids, states and names of fields. Empty values are left out.
         """
         fields = {
+            "event": self.value,
             "actor_id": actor.user_id,
             **{name: getattr(actor, name) for name in ACTOR},
             "subject": subject_kind,
             "subject_id": str(subject_id),
             **details,
         }
-        write = partial(write_line, self, {name: value for name, value in fields.items() if value not in (None, "")})
+        kept = {name: value for name, value in fields.items() if value not in (None, "")}
+        write = partial(LOG.info, "%s", self.value, extra={"fields": kept})
         if connection.in_atomic_block:
             connection.on_commit(write, robust=True)
         else:  # `on_commit` would open a connection, which an action without the database does not need
             write()
-
-
-def write_line(event: AuditEvent, fields: dict[str, Any]) -> None:
-    LOG.info("%s", event.value, extra={"fields": {"event": event.value, **fields}})
 
 
 class Audit(AuditEvent):

@@ -129,7 +129,8 @@ class OpenTelemetryTracer:
     """Begins the spans of requests and sends them in the background. Create it after the fork of a worker."""
 
     def __init__(self) -> None:
-        limit_log_lines()
+        logger = logging.getLogger("opentelemetry")
+        logger.handlers, logger.propagate = [CollectorLog()], False
         self.provider = TracerProvider(
             resource=build_resource(), shutdown_on_exit=False, id_generator=RequestIdGenerator()
         )
@@ -199,8 +200,3 @@ def describe_line(record: logging.LogRecord) -> str:
         return str(record.msg)
     values = [type(value).__name__ if isinstance(value, BaseException) else value for value in record.args]
     return str(record.msg) % tuple(values)
-
-
-def limit_log_lines() -> None:
-    logger = logging.getLogger("opentelemetry")
-    logger.handlers, logger.propagate = [CollectorLog()], False

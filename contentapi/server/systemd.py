@@ -3,12 +3,9 @@
 A message is a datagram to the socket of the variable NOTIFY_SOCKET: sd_notify(3). Without the variable nothing is sent.
 """
 
-import asyncio
 import logging
 import os
 import socket
-
-from contentapi.conf.timeouts import LIFE_SIGN_INTERVAL
 
 logger = logging.getLogger("contentapi.server")
 
@@ -25,10 +22,3 @@ def notify(message: str) -> None:
             client.sendto(message.encode(), address)
     except OSError as error:
         logger.warning("Cannot notify systemd: %s", error.strerror)
-
-
-async def notify_while_alive() -> None:
-    """Send `WATCHDOG=1` from an event loop. One that hangs sends nothing, and systemd restarts the service."""
-    while True:
-        notify("WATCHDOG=1")
-        await asyncio.sleep(LIFE_SIGN_INTERVAL)

@@ -22,15 +22,7 @@ from threading import Thread
 
 import psutil
 
-from contentapi.conf import conf
-from contentapi.conf.timeouts import (
-    KILL_DELAY,
-    LIFE_SIGN_INTERVAL,
-    LINGER,
-    ORPHAN_GRACE,
-    WATCHDOG_INTERVAL,
-    derive_timeouts,
-)
+from contentapi.conf import conf, timeouts
 from contentapi.server import systemd
 from contentapi.server.worker import WORKER
 
@@ -59,7 +51,7 @@ class Watchdog:
         self.reader, self.writer = os.pipe()
         os.set_blocking(self.reader, False)
         os.set_blocking(self.writer, False)
-        self.timeout = derive_timeouts(conf.environment).worker
+        self.timeout = timeouts.derive_timeouts(conf.environment).worker
         self.on_ready = on_ready
         Thread(target=self.run, name="watchdog", daemon=True).start()
 
@@ -69,7 +61,7 @@ class Watchdog:
 
     def run(self) -> None:
         while True:
-            time.sleep(WATCHDOG_INTERVAL)
+            time.sleep(timeouts.WATCHDOG_INTERVAL)
             heard = self.read()
             overdue = self.observe(heard)
             if heard:
@@ -89,11 +81,11 @@ class Watchdog:
         """Count one step, in which some workers wrote. Return the process ids of the workers to kill."""
         if heard - self.silent.keys():
             self.on_ready()
-        self.silent = {pid: seconds + WATCHDOG_INTERVAL for pid, seconds in self.silent.items()}
+        self.silent = {pid: seconds + timeouts.WATCHDOG_INTERVAL for pid, seconds in self.silent.items()}
         self.silent |= dict.fromkeys(heard, 0.0)
         longest, fault = self.timeout, f"it gave no sign of life for {self.timeout:.0f} s"
         if self.seconds_left is not None:
-            self.seconds_left -= WATCHDOG_INTERVAL
+            self.seconds_left -= timeouts.WATCHDOG_INTERVAL
             longest, fault = -1.0 if self.seconds_left <= 0 else inf, "it did not end in time"
         overdue = [pid for pid, seconds in self.silent.items() if seconds > longest]
         for pid in overdue:
@@ -119,7 +111,7 @@ def kill_worker(pid: int) -> None:
     """Let a worker print its stacks, then kill it. A stopped process prints nothing."""
     with suppress(ProcessLookupError):
         os.kill(pid, DUMP_SIGNAL)
-        time.sleep(KILL_DELAY)
+        time.sleep(timeouts.KILL_DELAY)
         os.kill(pid, signal.SIGKILL)
 
 
@@ -147,9 +139,9 @@ def run_heartbeat() -> None:
         if not reason and (reason := limits.find_end_of_life(WORKER.requests, read_memory())):
             logger.info("Replacing worker %d: %s.", os.getpid(), reason)
             os.kill(WATCHDOG.master, signal.SIGHUP)  # replaces all workers: the others are nearly as old
-        time.sleep(LIFE_SIGN_INTERVAL)
+        time.sleep(timeouts.LIFE_SIGN_INTERVAL)
     # The master was killed. This worker would serve its clients for a long time, and hold the port of the next master.
-    time.sleep(ORPHAN_GRACE)
+    time.sleep(timeouts.ORPHAN_GRACE)
     os._exit(1)
 
 
@@ -161,19 +153,19 @@ class Progress:
     """
 
     def __init__(self) -> None:
-        timeouts = derive_timeouts(conf.environment)
-        self.stall = timeouts.stall - timeouts.worker  # the master waits for the rest
-        self.end = timeouts.shutdown + LINGER
+        limits = timeouts.derive_timeouts(conf.environment)
+        self.stall = limits.stall - limits.worker  # the master waits for the rest
+        self.end = limits.shutdown + timeouts.LINGER
         self.released = -1
         self.stalled = self.retiring = 0.0
 
     def is_made(self) -> bool:
         """Count one step, and return whether the master may know of it."""
-        self.retiring += LIFE_SIGN_INTERVAL if WORKER.is_retiring else 0.0
+        self.retiring += timeouts.LIFE_SIGN_INTERVAL if WORKER.is_retiring else 0.0
         if WORKER.slots is not None:
             is_stalled = WORKER.slots.are_exhausted and WORKER.slots.released == self.released
             self.released = WORKER.slots.released
-            self.stalled = self.stalled + LIFE_SIGN_INTERVAL if is_stalled else 0.0
+            self.stalled = self.stalled + timeouts.LIFE_SIGN_INTERVAL if is_stalled else 0.0
         return self.stalled <= self.stall and self.retiring <= self.end
 
 

@@ -19,7 +19,7 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 from contentapi.conf import conf
-from contentapi.conf.timeouts import HEADER_TIMEOUT, STREAM_WRITE_LIMIT
+from contentapi.conf.timeouts import HEADER_TIMEOUT, LIFE_SIGN_INTERVAL, STREAM_WRITE_LIMIT
 from contentapi.health.checks import report_database_state
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.server import systemd
@@ -84,6 +84,9 @@ async def serve() -> None:
         log_dictconfig=build_logging("experimental"),
     )
 
+    async def report_alive() -> None:  # a loop that hangs reports nothing
+        systemd.notify("WATCHDOG=1")
+
     async def end() -> None:
         systemd.notify("STOPPING=1")
         await service.end()
@@ -93,7 +96,7 @@ async def serve() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, lambda: service.tasks.append(loop.create_task(end())))
     service.start()
-    service.tasks.append(loop.create_task(systemd.notify_while_alive()))
+    service.tasks.append(loop.create_task(service.repeat(LIFE_SIGN_INTERVAL, report_alive)))
     await server.serve()
 
 

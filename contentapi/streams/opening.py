@@ -12,21 +12,11 @@ from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpRespo
 from django.http.response import HttpResponseBase
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
-from contentapi.core.errors import (
-    ApiError,
-    Forbidden,
-    Internal,
-    Malformed,
-    MethodNotAllowed,
-    NotAcceptable,
-    RateLimited,
-    Unauthenticated,
-    Unavailable,
-)
+from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import LogState, LogSubscription, ObjectSubscription, read_log
+from contentapi.events.sources import get_event_types
 from contentapi.events.tickets import consume_ticket
 from contentapi.events.views import parse_filter
 from contentapi.graphql.documents import DocumentRejected
@@ -54,9 +44,9 @@ PRESENT = ("", "now")
 NOW = -1  # the position of a stream that begins with the next event
 TICKET = "ticket"  # a query parameter
 LAST_EVENT = "HTTP_LAST_EVENT_ID"
-# The errors that keep their status for a client that accepts nothing but a stream: it asks again, or must log in. It
+# The statuses of errors that remain for a client that accepts nothing but a stream: it asks again, or must log in. It
 # would also ask again after all others, so that it gets them in a stream that is complete.
-KEPT = (Unauthenticated, Forbidden, NotAcceptable, RateLimited, Unavailable, MethodNotAllowed, Internal)
+KEPT = frozenset({401, 403, 405, 406, 429, 500, 503})
 MOST_VARIABLES = 16 * 1024  # bytes of JSON
 Credential = tuple[tuple[str, str], ...]  # the items of an environ
 Found = tuple[Plan, int, str]  # with the position where the stream begins, and the epoch of the position
@@ -135,7 +125,8 @@ class StreamView:
         account.charge_request()
         plan, position, epoch = self.find(environ, actor, account, format_)
         reserve_stream(account.key, plan.operation, is_anonymous=actor.is_anonymous)
-        return Opening(plan, position, epoch, actor, copy_credential(environ), account)
+        credential = tuple((name, environ[name]) for name in (*HEADERS.values(), TOKEN) if name in environ)
+        return Opening(plan, position, epoch, actor, credential, account)
 
 
 def insert_ticket(environ: dict[str, Any]) -> None:
@@ -146,10 +137,6 @@ def insert_ticket(environ: dict[str, Any]) -> None:
     if len(tickets) > 1 or any(name in environ for name in HEADERS.values()):
         raise Malformed("Send one ticket, and no other credential.")
     environ |= {HEADERS[name]: value for name, value in consume_ticket(tickets[0]).items()}
-
-
-def copy_credential(environ: Mapping[str, Any]) -> Credential:
-    return tuple((name, environ[name]) for name in (*HEADERS.values(), TOKEN) if name in environ)
 
 
 def parse_query(environ: Mapping[str, Any]) -> QueryDict:
@@ -175,19 +162,15 @@ class FeedView(StreamView):
     def find(self, environ: Mapping[str, Any], actor: Actor, _: Account, format_: EventStream) -> Found:
         require_known_version(environ)
         prefix, _path = split_version_prefix(environ["PATH_INFO"])
-        followed = parse_followed(environ)
+        values, names = parse_filter(parse_query(environ).lists(), TICKET)
+        types = None if names is None else frozenset(get_event_types().parse(names))
+        subject = None if "subject" not in values else parse_id(values["subject"])
+        followed = LogSubscription(environ.get(LAST_EVENT) or values.get("after"), types, subject)
         read = partial(get_event_types().read, actor=actor, prefix=prefix)
         return LogPlan(prefix, actor, format_, followed, read), *find_position(followed.after)
 
     def refuse(self, error: Any, environ: Mapping[str, Any], _: EventStream) -> Response:
         return error_response(error, environ.get("HTTP_ACCEPT", ""))
-
-
-def parse_followed(environ: Mapping[str, Any]) -> LogSubscription:
-    values, names = parse_filter(parse_query(environ).lists(), TICKET)
-    types = None if names is None else frozenset(get_event_types().parse(names))
-    subject = None if "subject" not in values else parse_id(values["subject"])
-    return LogSubscription(environ.get(LAST_EVENT) or values.get("after"), types, subject)
 
 
 class SubscriptionView(StreamView):
@@ -219,7 +202,7 @@ class SubscriptionView(StreamView):
         """Return an error response, in a stream if the client accepts nothing else. See `KEPT`."""
         response = describe_error(error)
         media_type = negotiate_media_type(environ)
-        if media_type is not None or isinstance(error, KEPT):
+        if media_type is not None or response.status in KEPT:
             headers = {**response.headers, "Content-Type": f"{media_type or JSON}; charset=utf-8"}
             return Response(response.status, response.body, headers)
         body = format_.begin("") + format_.frame(response.body) + format_.end

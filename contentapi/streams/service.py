@@ -10,13 +10,7 @@ from typing import Any
 import psycopg
 
 from contentapi.auth.authentication import HEADERS, authenticate_request, load_function
-from contentapi.conf.timeouts import (
-    STREAM_CHECK_INTERVAL,
-    STREAM_CREDENTIAL_INTERVAL,
-    STREAM_FOLLOW_INTERVAL,
-    STREAM_RETRY_INTERVAL,
-    STREAM_STOP_LIMIT,
-)
+from contentapi.conf import timeouts
 from contentapi.core.errors import ApiError, RateLimited, Unavailable
 from contentapi.core.identity import Actor
 from contentapi.events.feed import LogState
@@ -32,7 +26,7 @@ from contentapi.streams.stream import Receive, Send, Stream
 LOG = logging.getLogger("contentapi.streams")
 REQUEST_THREADS = 2  # which open streams and charge for events
 EVENTS_PER_CHARGE = 100
-LATE = 5 * STREAM_FOLLOW_INTERVAL  # without a look at the log
+LATE = 5 * timeouts.STREAM_FOLLOW_INTERVAL  # without a look at the log
 USERS = "user."  # types of events
 
 
@@ -53,8 +47,8 @@ class StreamService:
         FIGURES.gauge_sources.append(self.hub.measure)
         self.tasks = [
             self.loop.create_task(self.follow()),
-            self.loop.create_task(self.repeat(STREAM_CHECK_INTERVAL, self.hub.check)),
-            self.loop.create_task(self.repeat(STREAM_CREDENTIAL_INTERVAL, self.check_credentials)),
+            self.loop.create_task(self.repeat(timeouts.STREAM_CHECK_INTERVAL, self.hub.check)),
+            self.loop.create_task(self.repeat(timeouts.STREAM_CREDENTIAL_INTERVAL, self.check_credentials)),
         ]
 
     async def end(self) -> None:
@@ -62,9 +56,9 @@ class StreamService:
         self.is_ending = True
         for stream in [*self.hub.streams]:
             stream.close("end")
-        end = monotonic() + STREAM_STOP_LIMIT
+        end = monotonic() + timeouts.STREAM_STOP_LIMIT
         while self.hub.streams and monotonic() < end:
-            await asyncio.sleep(STREAM_STOP_LIMIT / 100)
+            await asyncio.sleep(timeouts.STREAM_STOP_LIMIT / 100)
         for stream in [*self.hub.streams]:
             stream.close("slow")
 
@@ -93,7 +87,7 @@ class StreamService:
                 elif not is_away:
                     LOG.warning("The log of events cannot be read, and streams wait: %s", str(error).strip())
                     is_away = True
-                await asyncio.sleep(STREAM_RETRY_INTERVAL)
+                await asyncio.sleep(timeouts.STREAM_RETRY_INTERVAL)
                 continue
             if is_away:
                 LOG.info("The log of events can be read again.")
@@ -103,7 +97,7 @@ class StreamService:
         """Pass a batch to the streams. The stream of a locked user gets no later event."""
         must_check = must_check or any(name.startswith(USERS) for name in batch.types)
         while must_check and not await self.check_credentials():
-            await asyncio.sleep(STREAM_RETRY_INTERVAL)
+            await asyncio.sleep(timeouts.STREAM_RETRY_INTERVAL)
         self.hub.advance(log, batch)
         self.seen_at = monotonic()
 

@@ -12,20 +12,16 @@ from typing import Self
 from django.db import Error as DatabaseErrors
 from django.db import connection
 
-from contentapi.conf.timeouts import (
-    JOB_CONNECTION_INTERVAL,
-    JOB_LOCK_TIMEOUT,
-    JOB_RETRY_INTERVAL,
-    JOB_STATEMENT_TIMEOUT,
-    WORKER_STOP_LIMIT,
-)
+from contentapi.conf import timeouts
 from contentapi.db.outages import is_outage
 from contentapi.health.heartbeat import Heartbeat, Progress
 from contentapi.monitoring.figures import FIGURES, Sample
 from contentapi.worker.jobs import Job
 
 LOG = logging.getLogger("contentapi.worker")
-LIMITS = f"SET statement_timeout = '{JOB_STATEMENT_TIMEOUT}s'; SET lock_timeout = '{JOB_LOCK_TIMEOUT}s'"
+# A job must be able to stop.
+LIMITS = f"SET statement_timeout = '{timeouts.JOB_STATEMENT_TIMEOUT}s'; "
+LIMITS += f"SET lock_timeout = '{timeouts.JOB_LOCK_TIMEOUT}s'"
 OUTAGE = "the database does not answer"
 
 
@@ -54,7 +50,7 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         self.stop.set()
-        end = monotonic() + WORKER_STOP_LIMIT
+        end = monotonic() + timeouts.WORKER_STOP_LIMIT
         for thread in self.threads:
             thread.join(max(0.0, end - monotonic()))
         self.heartbeat.stop()
@@ -69,7 +65,7 @@ class Worker:
             with connection.execute_wrapper(progress):
                 while not self.stop.is_set():
                     self.run_round(job, progress)
-                    self.stop.wait(min(job.pause, JOB_RETRY_INTERVAL) if progress.has_failed else job.pause)
+                    self.stop.wait(min(job.pause, timeouts.JOB_RETRY_INTERVAL) if progress.has_failed else job.pause)
         finally:
             connection.close()
 
@@ -79,24 +75,21 @@ class Worker:
         progress.begin_round()
         has_failed = True
         try:
-            self.prepare_session()
+            with connection.cursor() as cursor:
+                cursor.execute(LIMITS)
             job.run(self.stop)
             has_failed = False
-            self.forget_problem(job)
+            with self.lock:
+                self.problems.pop(job.name, None)
         except DatabaseErrors as error:
             self.log_problem(job, error)
         except Exception:
             LOG.exception("The job %s failed, and continues.", job.name)
-        if has_failed or job.pause > JOB_CONNECTION_INTERVAL:
+        if has_failed or job.pause > timeouts.JOB_CONNECTION_INTERVAL:
             connection.close()
         progress.end_round(has_failed=has_failed)
         FIGURES.count("contentapi_job_seconds_total", job.name, amount=monotonic() - begin)
         FIGURES.count("contentapi_job_failures_total", job.name, amount=has_failed)
-
-    def prepare_session(self) -> None:
-        """Limit the time of a statement, and of waiting for a lock: a job must be able to stop."""
-        with connection.cursor() as cursor:
-            cursor.execute(LIMITS)
 
     def log_problem(self, job: Job, error: DatabaseErrors) -> None:
         """Log a problem with the database, once for all jobs that have it until they have succeeded again."""
@@ -106,10 +99,6 @@ class Worker:
             self.problems[job.name] = problem
         if not is_known:
             LOG.warning("The job %s cannot use the database, and continues to try: %s", job.name, str(error).strip())
-
-    def forget_problem(self, job: Job) -> None:
-        with self.lock:
-            self.problems.pop(job.name, None)
 
     def measure(self) -> list[Sample]:
         now = time()

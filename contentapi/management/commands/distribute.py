@@ -35,12 +35,8 @@ class Command(BaseCommand):
         for step in steps:
             self.stdout.write(step.description)
             if not plan:
-                run_step(step)
+                with transaction.atomic(), connection.cursor() as cursor:
+                    for statement in step.statements:
+                        cursor.execute(statement)
         if not steps and not adapt:
             self.stdout.write("Everything is distributed.")
-
-
-def run_step(step: Step) -> None:
-    with transaction.atomic(), connection.cursor() as cursor:
-        for statement in step.statements:
-            cursor.execute(statement)

@@ -116,7 +116,9 @@ def serve(command: list[str]) -> int:
     This process continues to run, because it keeps the embedded PostgreSQL alive until the server has ended. It passes
     each termination signal on as SIGTERM. That includes SIGHUP from a closed terminal, on which a server would reload.
     """
-    server = start_child(*command, CONTENTAPI_STREAM_URL=find_stream_url())
+    environment = conf.environment
+    streams = environment.contentapi_stream_url or f"http://localhost:{environment.contentapi_stream_port}"
+    server = start_child(*command, CONTENTAPI_STREAM_URL=streams)
     for each in TERMINATION_SIGNALS:
         signal.signal(each, lambda *_: server.terminate())
     Thread(target=print_greeting, args=[server], name="greeting", daemon=True).start()
@@ -141,11 +143,6 @@ def print_greeting(server: "subprocess.Popen[bytes]") -> None:
         else:
             print(demo.build_greeting(), flush=True)  # noqa: T201 - it is for a person
             return
-
-
-def find_stream_url() -> str:
-    """Return CONTENTAPI_STREAM_URL, by default the address at which this process starts the server of streams."""
-    return conf.environment.contentapi_stream_url or f"http://localhost:{conf.environment.contentapi_stream_port}"
 
 
 @contextmanager

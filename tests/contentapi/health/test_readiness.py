@@ -7,6 +7,7 @@ from threading import Event, Thread
 import pytest
 from pytest_django import Settings
 
+from contentapi.conf import timeouts
 from contentapi.conf.timeouts import READINESS_LIMIT, REPLICA_CHECK_LIMIT, WATCH_INTERVAL
 from contentapi.health import readiness
 from contentapi.health.readiness import BackgroundCheck, Readiness
@@ -71,10 +72,10 @@ def test_check_that_hangs_delays_the_first_request_only_and_is_not_started_twice
     parts = Readiness([check, (quick := ControlledCheck("quick"))])
     quick.released.set()
     Readiness([quick]).read()
-    monkeypatch.setattr(readiness, "READINESS_LIMIT", 0.2)
+    monkeypatch.setattr(timeouts, "READINESS_LIMIT", 0.2)
 
     first = parts.read()
-    monkeypatch.setattr(readiness, "READINESS_LIMIT", 0)
+    monkeypatch.setattr(timeouts, "READINESS_LIMIT", 0)
     second = parts.read()
 
     assert first == second == {"part": failed("The check has not ended in time."), "quick": OK}

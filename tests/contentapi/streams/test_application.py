@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 from pytest_django import Settings
 
+from contentapi.conf import timeouts
 from contentapi.events.feed import LogState
-from contentapi.health import readiness
 from contentapi.health.readiness import BackgroundCheck, Readiness
 from contentapi.health.results import OK, Results
 from contentapi.streams import application
@@ -179,7 +179,7 @@ def test_readiness_of_streams_does_not_run_the_checks_of_a_server(monkeypatch: p
 
     checks = Readiness([build_check("database", "migrations"), build_check("media")])
     monkeypatch.setattr(application, "get_readiness", lambda: checks)
-    monkeypatch.setattr(readiness, "READINESS_LIMIT", 60)
+    monkeypatch.setattr(timeouts, "READINESS_LIMIT", 60)
     monkeypatch.setattr(StreamService, "inspect", lambda _: OK)
 
     answers = [ask(method, "/readyz") for method in ("GET", "HEAD", "POST")]

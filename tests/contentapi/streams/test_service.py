@@ -6,6 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from contentapi.conf import timeouts
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.events.feed import LogState
@@ -166,7 +167,7 @@ def test_stream_that_was_opened_in_another_epoch_ends() -> None:
 
 
 def test_write_that_hangs_does_not_outlive_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "STREAM_STOP_LIMIT", 0.05)
+    monkeypatch.setattr(timeouts, "STREAM_STOP_LIMIT", 0.05)
 
     async def main() -> None:
         streams, hangs = StreamService(), asyncio.Event()
@@ -190,7 +191,7 @@ def test_write_that_hangs_does_not_outlive_the_process(monkeypatch: pytest.Monke
 def test_credentials_are_checked_before_events_after_a_change_of_users(
     monkeypatch: pytest.MonkeyPatch, types: list[str], checks: int
 ) -> None:
-    monkeypatch.setattr(service, "STREAM_RETRY_INTERVAL", 0)
+    monkeypatch.setattr(timeouts, "STREAM_RETRY_INTERVAL", 0)
     results, done = iter([False, True]), []  # the first check fails: the database is away
 
     async def check(_: StreamService) -> bool:

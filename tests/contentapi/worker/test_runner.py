@@ -8,6 +8,7 @@ import pytest
 from django.db import OperationalError, ProgrammingError, connection
 from psycopg import errors
 
+from contentapi.conf import timeouts
 from contentapi.conf.timeouts import JOB_PROGRESS_LIMIT
 from contentapi.monitoring.figures import FIGURES
 from contentapi.worker import runner
@@ -20,7 +21,7 @@ LOST = OperationalError("the connection is lost")
 
 @pytest.fixture(autouse=True)
 def retry_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "JOB_RETRY_INTERVAL", 0.01)
+    monkeypatch.setattr(timeouts, "JOB_RETRY_INTERVAL", 0.01)
 
 
 def wait_until(condition: Callable[[], object]) -> None:
