@@ -7,7 +7,7 @@ is therefore not that of its last event, and an empty page has one too.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -130,10 +130,7 @@ def list_last_events(actor: Actor, subject_id: int, *, before: int | None = None
 class FeedWindow(ConnectionWindow):
     """A page of the feed. Its rows have their bounds already."""
 
-    epoch: str
-    end_cursor: str
-    has_later: bool  # after the window
-    has_earlier: bool
+    feed: Feed
 
 
 class FeedCompiler(ConnectionCompiler):
@@ -150,20 +147,23 @@ class FeedCompiler(ConnectionCompiler):
         self.needs_more = True
         last = self.build_cursor(*self.build_page_end("end"), self.parent)
         has_more = Q(RawExpression("page.more", BooleanField()))
-        return Case(When(has_more, then=last), default=self.read("end_cursor", TextField()))
+        return Case(
+            When(has_more, then=last), default=self.read(lambda feed: feed.log.format_cursor(feed.end), TextField())
+        )
 
     def build_cursor(self, value: Term, key: Term, parent: Term) -> Term:  # noqa: ARG002
-        return EventCursor(self.read("epoch", TextField()), value)
+        return EventCursor(self.read(lambda feed: feed.log.epoch, TextField()), value)
 
     def has_more(self, *, backwards: bool) -> Term:
         if backwards:
-            return self.read("has_earlier", BooleanField())
+            return self.read(lambda feed: feed.after > feed.log.expired, BooleanField())
         self.needs_more = True
-        more = Q(RawExpression("page.more", BooleanField())) | Q(self.read("has_later", BooleanField()))
+        is_later = self.read(lambda feed: feed.end < feed.log.position, BooleanField())
+        more = Q(RawExpression("page.more", BooleanField())) | Q(is_later)
         return ExpressionWrapper(more, output_field=BooleanField())
 
-    def read(self, name: str, kind: Any) -> Term:
-        return Cast(Parameter(lambda inputs: getattr(self.read_window(inputs), name)), kind)
+    def read(self, get: Callable[[Feed], Any], kind: Any) -> Term:
+        return Cast(Parameter(lambda inputs: get(self.read_window(inputs).feed)), kind)
 
 
 class FeedQuery(ConnectionQuery):
@@ -184,16 +184,5 @@ def build_events_connection(
     """Return a page of the feed. Raises `Malformed` and `EventsExpired`."""
     size = require_page_size(first, default=DEFAULT_PAGE, name="first")
     feed = Feed(actor, after=after, types=types, subject=subject)
-    window = FeedWindow(
-        "events",
-        {},
-        size,
-        backwards=False,
-        after=None,
-        before=None,
-        epoch=feed.log.epoch,
-        end_cursor=feed.log.format_cursor(feed.end),
-        has_later=feed.end < feed.log.position,
-        has_earlier=feed.after > feed.log.expired,
-    )
+    window = FeedWindow("events", {}, size, backwards=False, after=None, before=None, feed=feed)
     return FeedQuery(feed.rows, BY_POSITION, window)

@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import NamedTuple
 
 import msgspec
 from django.db import connection
@@ -28,13 +27,8 @@ CREDENTIAL = msgspec.json.Decoder(dict[str, str])
 CONSUME = "DELETE FROM events_ticket WHERE digest = %s RETURNING credential, expires_at"
 
 
-class IssuedTicket(NamedTuple):
-    ticket: str
-    expires_at: datetime
-
-
-def create_ticket(actor: Actor, credential: Mapping[str, str]) -> IssuedTicket:
-    """Return a ticket for the credential of an actor, which is a header with its value. Raises `Unauthenticated`."""
+def create_ticket(actor: Actor, credential: Mapping[str, str]) -> tuple[str, datetime]:
+    """Return a ticket and its end for the credential of an actor, a header with its value. Raises `Unauthenticated`."""
     policy.require_credential(actor, "get a ticket")
     now = timezone.now()
     Ticket.objects.filter(expires_at__lt=now).delete()
@@ -42,7 +36,7 @@ def create_ticket(actor: Actor, credential: Mapping[str, str]) -> IssuedTicket:
     digest = hash_ticket(text)
     encrypted = encrypt(PURPOSE, msgspec.json.encode(credential), digest)
     Ticket.objects.create(digest=digest, credential=encrypted, expires_at=expires_at)
-    return IssuedTicket(text, expires_at)
+    return text, expires_at
 
 
 def consume_ticket(text: str) -> Mapping[str, str]:

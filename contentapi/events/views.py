@@ -33,8 +33,8 @@ class TicketCollection(Resource):
     def post(self, request: ResourceRequest) -> Response:
         request.body_if_any(EmptyBody)
         credential = {name: request.environ[key] for name, key in HEADERS.items() if key in request.environ}
-        issued = create_ticket(request.actor, credential)
-        return Response(OK, msgspec.json.encode({"ticket": issued.ticket, "expiresAt": issued.expires_at}))
+        ticket, expires_at = create_ticket(request.actor, credential)
+        return Response(OK, msgspec.json.encode({"ticket": ticket, "expiresAt": expires_at}))
 
 
 class StreamElsewhere(Resource):

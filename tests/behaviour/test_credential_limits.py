@@ -65,7 +65,7 @@ def test_streams_with_all_credentials_of_a_person_share_one_limit() -> None:
         feed(**{name.lower().replace("-", "_"): value for name, value in each.items()})
         for each in make_credentials(actor)
     ]
-    openings += [feed(f"ticket={create_ticket(actor, {'X-API-Key': make_api_key(actor)}).ticket}") for _ in range(2)]
+    openings += [feed(f"ticket={create_ticket(actor, {'X-API-Key': make_api_key(actor)})[0]}") for _ in range(2)]
     try:
         assert STREAMS.taken[f"user:{actor.user_id}"] == len(openings)  # other tests may have left streams
         assert FOR_ADDRESS <= len(openings) < FOR_PERSON

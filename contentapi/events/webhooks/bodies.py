@@ -1,18 +1,13 @@
 """The bodies of deliveries: what `GET /events` shows of an event, read with the rights of the receiver.
 
-`data` is read shortly before it is sent, on the primary, with one statement for the deliveries that were claimed
-together. It is at least as new as the event. An event that the receiver may not see any more has no body.
+`data` is read before each attempt, on the primary, with one statement for the deliveries that were claimed together. So
+it is at least as new as the event. An event that the receiver may not see any more has no body.
 
-Nothing of it is stored: the next attempt, also after a sender was killed, reads the object again.
+By default, `data` has the fields that REST shows. A webhook may select others by GraphQL fragments, of which the first
+one on the type of an object is the selection. They are compiled as a part of a subscription, with the limits and the
+cost of every operation:
 
-By default, `data` has the fields that REST shows. A webhook may select others by GraphQL fragments:
-
-    fragment Data on Post { title author { name } }
-
-The first fragment on the type of an object is the selection; it may spread the others. They are compiled as a part of
-a subscription to events, so that its limits and its cost are those of every operation:
-
-    subscription { events { ... on PostEvent { post { ...Data } } } } fragment Data on Post …
+    subscription { events { ... on PostEvent { post { ...Data } } } } fragment Data on Post { title author { name } }
 """
 
 import logging

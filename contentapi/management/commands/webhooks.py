@@ -13,26 +13,22 @@ from contentapi.events.webhooks import resending, selectors, services
 from contentapi.events.webhooks.models import Webhook
 
 COLUMNS = ("id", "state", "createdAt", "failingSince", "types", "url", "name")
+CREATE = "create a webhook with the rights of a user, and print its secret, which cannot be printed again"
 CHANGES = {
-    "ping": "send a ping",
-    "rotate": "print a new secret",
-    "disable": "send nothing more",
-    "replay": "send events again and print their number",
+    "ping": "send an event of the type webhook.ping",
+    "rotate": "make a new secret and print it; the former one is valid for 24 hours too",
+    "disable": "send nothing any more",
+    "replay": "send events again, and print their number",
 }
 
 
 class Command(ListCommand):
-    help = (
-        "list: print all webhooks. create: create one with the rights of a user, and print its secret, which cannot be "
-        "printed again. ping: send an event of the type webhook.ping. rotate: make a new secret and print it; the "
-        "former one is valid for 24 hours too. replay: send events again, and print their number. disable: send "
-        "nothing any more."
-    )
+    help = "Manage webhooks. Each action has a help of its own."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         super().add_arguments(actions.add_parser("list", help="print all webhooks"))
-        add_create_arguments(actions.add_parser("create", help="create a webhook and print its secret"))
+        add_create_arguments(actions.add_parser("create", help=CREATE))
         for action, text in CHANGES.items():
             changing = actions.add_parser(action, help=text)
             changing.add_argument("id", metavar="ID", help="the id of the webhook")
