@@ -86,6 +86,7 @@ DOCUMENTED_NAMES = {
     "django.db.models.expressions:RawSQL",
     "django.db.models.sql.compiler:SQLCompiler",  # the type of the documented parameter of `as_sql`
     "django.db.models.sql:Query",  # and of that of `resolve_expression`
+    "unfold:widgets",  # the documented module
     "whitenoise.middleware:WhiteNoiseMiddleware",  # documented for MIDDLEWARE, and with `add_files`
     "graphql.utilities:coerce_input_literal",
     "graphql.utilities:coerce_input_value",
