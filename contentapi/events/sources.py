@@ -116,8 +116,9 @@ class EventTypes:
         for each in types:
             if each.node is None or each.events is None:
                 continue
-            name, kind = f"{each.projection.name}Event", each.projection.name.lower()
-            self.kinds[name], self.sources[kind] = kind, each.events
+            name = f"{each.projection.name}Event"
+            kind = self.kinds[name] = each.projection.name.lower()
+            self.sources[kind] = each.events
             names = [f"{kind}.{action}" for action in each.events.actions]
             self.names += names
             self.meanings |= {f"{kind}.*": names, **{name: [name] for name in names}}

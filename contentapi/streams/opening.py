@@ -125,7 +125,8 @@ class StreamView:
         account.charge_request()
         plan, position, epoch = self.find(environ, actor, account, format_)
         reserve_stream(account.key, plan.operation, is_anonymous=actor.is_anonymous)
-        credential = tuple((name, environ[name]) for name in (*HEADERS.values(), TOKEN) if name in environ)
+        names = (*HEADERS.values(), TOKEN)
+        credential = tuple((name, environ[name]) for name in names if name in environ)
         return Opening(plan, position, epoch, actor, credential, account)
 
 

@@ -92,7 +92,8 @@ def write_archive(path: Path, archive: Path, report: Report) -> Manifest:
     """Write a complete archive, which `pg_restore` reads to its end, and return its manifest."""
     target = database.read_target()
     with database.connect(target) as connection:
-        major, version = database.get_major(connection), connection.info.parameter_status("server_version")
+        major = database.get_major(connection)
+        version = connection.info.parameter_status("server_version")
         program = database.find_program("pg_dump", major)
         report(f"Writing {path} with {program.path} ({program.version}).")
         if program.major >= database.SETS_TRANSACTION_TIMEOUT > major:
