@@ -22,7 +22,12 @@ SQL = re.compile(
 # Names of rows and of pages
 KERNEL = re.compile(
     "id|created_at|updated_at|published_at|version|shard_key|node|cursor|expected_version|input|first|last|before|after|"
-    "page|per_page|order_by|filter|actor|provided|after_pk|own|opened_version|list|str|models|timezone"
+    "page|per_page|order_by|filter|actor|provided|after_pk|own|opened_version|list|str|models|timezone|self"
+)
+# Beginnings of paths, besides those of the resources
+PATHS = (
+    *("admin", "docs", "graphql", "healthz", "media", "oauth", "preview", "preview-links", "previews"),
+    *("readyz", "static", "uploads", "v1"),
 )
 DJANGO = {*dir(models.Model), "objects", "pk"}
 # Names of the modules that `start_type` writes
@@ -38,8 +43,10 @@ def require_free_names(own: OwnType, taken: Collection[str]) -> None:
         raise SdlError(f"{own.place}: this name is taken by the code of a model.")
     if keyword.iskeyword(own.app) or SQL.fullmatch(own.app):
         raise SdlError(f"{own.place}: the app cannot be named {own.app}, which is a reserved word.")
-    if own.path in RESOURCES:
-        raise SdlError(f"{own.place}: the scopes of {own.path} belong to the server; choose another plural.")
+    if own.path in (*RESOURCES, *PATHS):
+        raise SdlError(f"{own.place}: the paths of {own.path} belong to the server; choose another plural.")
+    if own.plural == own.singular:
+        raise SdlError(f"{own.place}: the plural must differ from {own.singular}.")
     for field in own.fields:
         if field.kind == Kind.ENUM:
             require_free_enum(own, field)

@@ -101,7 +101,8 @@ def require_own_app(own: OwnType) -> None:
     """Raise `CommandError` if the app of a type is a package of others, or has other models."""
     folder = settings.BASE_DIR / own.app
     module = folder / "models.py"
-    has_others = module.exists() and f"class {own.name}(" not in module.read_text("utf-8")
+    others = {path.name for path in folder.glob("[!._]*")} - {"api.py", "migrations"}
+    has_others = f"class {own.name}(" not in module.read_text("utf-8") if module.exists() else bool(others)
     is_foreign = not folder.exists() and (find_spec(own.app) is not None or own.app in apps.app_configs)
     if has_others or is_foreign or (folder / "models").exists():
         raise CommandError(f"{own.place}: there is another package {own.app}; name another app.")

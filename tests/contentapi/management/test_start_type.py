@@ -106,7 +106,8 @@ def test_declaration_that_is_wrong_is_refused(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "text"), [("recipes/models.py", "class Dish(models.Model):"), ("recipes/models/a.py", "")]
+    ("file", "text"),
+    [("recipes/models.py", "class Dish(models.Model):"), ("recipes/models/a.py", ""), ("recipes/index.md", "")],
 )
 def test_app_with_other_models_is_refused(project: Path, file: str, text: str) -> None:
     write(project, file, text)
