@@ -145,13 +145,14 @@ def read_declaration(node: ObjectTypeDefinitionNode, place: str) -> dict[str, An
 
 def require_relation(own: OwnType, field: OwnField, types: Mapping[str, OwnType], related: Related) -> None:
     """Raise `SdlError` for an unknown type, and for a required relation to a type that fewer people may read."""
-    place, target = f"{own.place}.{field.name}", field.type_name
+    place = f"{own.place}.{field.name}"
+    target = field.type_name
     readers = find_readers(target, types, related)
     if readers is None:
         raise SdlError(f"{place}: a field cannot have the type {target}.")
     if not field.is_required:
         return
-    if own.name in list_required(target, types):
+    if own.name in list_reached(target, types, by_required=True):
         raise SdlError(f"{place} must not be required: no first {own.name} could be created.")
     rank = READERS.index
     if rank(readers) > rank(own.read):
@@ -165,11 +166,12 @@ def find_readers(name: str, types: Mapping[str, OwnType], related: Related) -> s
     return related[name]["read"] if name in related else None
 
 
-def list_required(name: str, types: Mapping[str, OwnType]) -> set[str]:
-    """Return the name of a type and of the types that its rows cannot do without."""
+def list_reached(name: str, types: Mapping[str, OwnType], *, by_required: bool = False) -> set[str]:
+    """Return the name of a type and of those to which relations lead from it, perhaps only by required ones."""
     found, left = set(), [name]
     while left:
         found.add(each := left.pop())
         fields = types[each].relations if each in types else ()
-        left += [field.type_name for field in fields if field.is_required and field.type_name not in found]
+        names = {field.type_name for field in fields if field.is_required or not by_required}
+        left += names - found
     return found

@@ -29,6 +29,11 @@ READ_RULES = {
     "member": " Requires a credential with the scope `{path}:read`.",
     "staff": " Requires the scope `{path}:read` of an editor or an admin.",
 }
+# What `makemigrations` prints: the name of an app, or a file with its text
+MIGRATION = re.compile(
+    r"^Migrations for '(\w+)':$|^Full migrations file '(\S+)':\n(.*?    operations = \[\n.*?^    \]$)",
+    re.MULTILINE | re.DOTALL,
+)
 DEPENDENCIES = "    dependencies = [\n"
 NEEDED = """        ('contentapi', '0001_initial'),  # the sequence of the ids
         ('events', '0001_initial'),  # the table of new events
@@ -129,12 +134,17 @@ def write_example(field: OwnField) -> str:
     return f'"{value[: field.max_length]}"' if isinstance(value, str) else repr(value)
 
 
-def write_migration(own: OwnType) -> tuple[Path, str]:
-    """Return the path and the text of the first migration. The app is installed."""
+def write_migrations(apps: Sequence[str]) -> dict[Path, str]:
+    """Return the texts of the first migrations of apps, by their paths. The apps are installed."""
     printed = StringIO()
-    call_command("makemigrations", own.app, name="initial", dry_run=True, verbosity=3, stdout=printed)
-    name, _, text = printed.getvalue().partition("Full migrations file '")[2].partition("':\n")
-    return Path(own.app, "migrations", name), text.rstrip().replace(DEPENDENCIES, f"{DEPENDENCIES}{NEEDED}", 1) + "\n"
+    call_command("makemigrations", *apps, name="initial", dry_run=True, verbosity=3, stdout=printed)
+    found, app = {}, ""
+    for name, file, text in MIGRATION.findall(printed.getvalue()):
+        app = name or app
+        if file:
+            needed = text.replace(DEPENDENCIES, f"{DEPENDENCIES}{NEEDED}", 1)
+            found[Path(app, "migrations", file)] = f"{needed}\n"
+    return found
 
 
 def write_file(path: Path, text: str) -> None:

@@ -11,10 +11,10 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from contentapi.core.commands import OperatorCommand
-from contentapi.types.declared import load_own_types
+from contentapi.types.declared import list_reached, load_own_types
 from contentapi.types.differences import list_differences, list_missing_events, list_missing_inputs
 from contentapi.types.fields import OwnType, SdlError
-from contentapi.types.generation import list_files, write_file, write_migration, write_sdl
+from contentapi.types.generation import list_files, write_file, write_migrations, write_sdl
 
 
 class Command(OperatorCommand):
@@ -52,30 +52,31 @@ class Command(OperatorCommand):
                 self.stdout.write("\n".join([f"# {difference.file}", *difference.lines]))
 
     def write_files(self, own: OwnType, types: Mapping[str, OwnType]) -> None:
-        """Write the files that are missing. The migration needs the app: another process writes it, if need be."""
-        require_own_app(own)
-        require_tables(own, types)
-        missing = list_missing_files(own, types)
+        """Write the files that are missing. Migrations need the apps: another process writes them, if need be."""
+        started = list_together(own, types)
+        for each in started:
+            require_own_app(each)
+            require_tables(each, types, started)
+        missing = {path: text for each in started for path, text in list_missing_files(each, types).items()}
         if not missing and has_migration(own):
             raise CommandError(f"{own.name} exists, with all its files.")
         for path, text in missing.items():
             self.write(path, text)
-        if has_migration(own):
-            return
-        if apps.is_installed(own.app):
-            path, text = write_migration(own)
-            self.write(settings.BASE_DIR / path, text)
+        without = [each.app for each in started if not has_migration(each)]
+        if all(map(apps.is_installed, without)):
+            for path, text in write_migrations(without).items() if without else ():
+                self.write(settings.BASE_DIR / path, text)
         else:
-            self.write_migration_in_another_process(own, missing)
+            self.write_migrations_in_another_process(own, missing)
 
-    def write_migration_in_another_process(self, own: OwnType, written: Collection[Path]) -> None:
-        """Raise `CommandError`, and take the app back that this run has installed, if its model cannot be used."""
-        declaration = settings.BASE_DIR / own.app / "api.py"
+    def write_migrations_in_another_process(self, own: OwnType, written: Collection[Path]) -> None:
+        """Raise `CommandError`, and take the apps back that this run has installed, if their models cannot be used."""
         try:
             subprocess.run([sys.executable, sys.argv[0], "start_type", own.name], check=True, cwd=settings.BASE_DIR)
         except subprocess.CalledProcessError:
-            if declaration in written:
-                declaration.unlink()
+            for path in written:
+                if path.name == "api.py":
+                    path.unlink()
             raise CommandError(f"{own.app}/models.py cannot be used: correct it, and run start_type again.") from None
 
     def write(self, path: Path, text: str) -> None:
@@ -108,9 +109,16 @@ def require_own_app(own: OwnType) -> None:
         raise CommandError(f"{own.place}: there is another package {own.app}; name another app.")
 
 
-def require_tables(own: OwnType, types: Mapping[str, OwnType]) -> None:
-    """Raise `CommandError` if a relation leads to an own type without a table."""
+def list_together(own: OwnType, types: Mapping[str, OwnType]) -> list[OwnType]:
+    """Return a type, and those without a table that it leads to and that lead back: they are started together."""
+    reached = [types[name] for name in sorted(list_reached(own.name, types) & types.keys() - {own.name})]
+    back = [each for each in reached if own.name in list_reached(each.name, types)]
+    return [own, *(each for each in back if not has_migration(each))]
+
+
+def require_tables(own: OwnType, types: Mapping[str, OwnType], started: Collection[OwnType]) -> None:
+    """Raise `CommandError` if a relation leads to an own type that neither has a table nor is started now."""
     for field in own.relations:
         target = types.get(field.type_name, own)
-        if target is not own and not has_migration(target):
+        if target not in started and not has_migration(target):
             raise CommandError(f"{own.place}.{field.name} leads to {target.name}, which has no table: start it first.")

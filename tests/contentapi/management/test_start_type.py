@@ -129,6 +129,20 @@ def test_relation_to_a_type_without_a_table_is_refused(project: Path) -> None:
     refuse(project, "schema/steps.graphql: Step.recipe leads to Recipe, which has no table: start it first.", "Step")
 
 
+def test_types_that_lead_to_each_other_are_started_together(project: Path) -> None:
+    write(project, "schema/recipes.graphql", RECIPE.replace("cover: Image", "step: Step"))
+    step = RECIPE.replace("type Recipe", "type Step").replace('"recipes"', '"steps"').split("enum")[0]
+    write(project, "schema/steps.graphql", step.replace("cover: Image", "recipe: Recipe"))
+    load_own_types.cache_clear()
+
+    call_command("start_type", "Step")
+
+    files = read_files(project)
+    assert {"recipes/api.py", "recipes/models.py", "steps/api.py", "steps/models.py"} <= files.keys()
+    assert 'models.ForeignKey("steps.Step", on_delete=models.SET_NULL' in files["recipes/models.py"]
+    assert files["run"] == "start_type Step"
+
+
 def refuse(project: Path, message: str, name: str = "Recipe") -> None:
     load_own_types.cache_clear()
     before = read_files(project)

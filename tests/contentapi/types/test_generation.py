@@ -9,6 +9,7 @@ import pytest
 from django.apps import apps
 from graphql import TypeExtensionNode, Visitor, parse, visit
 
+from contentapi.types import generation
 from contentapi.types.columns import get_name
 from contentapi.types.declared import read_own_types
 from contentapi.types.fields import OwnType
@@ -153,6 +154,23 @@ def test_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     assert [each.name for each in path.parent.iterdir()] == ["models.py"]
     assert path.read_text() == "whole"
+
+
+def test_migrations_of_several_apps_are_separated(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "class Migration:\n    dependencies = [\n    ]\n\n    operations = [\n        {},\n    ]\n"
+    files = [("cooks", "0001_initial.py"), ("", "0002_initial.py"), ("meals", "0001_initial.py")]
+    printed = "".join(
+        f"{f'Migrations for {app!r}:' if app else ''}\n  {file}\n    + Add field\n"
+        f"Full migrations file '{file}':\n{text.format(place)}\n"
+        for place, (app, file) in enumerate(files)
+    )
+    monkeypatch.setattr(generation, "call_command", lambda *_, stdout, **__: stdout.write(printed))
+
+    found = generation.write_migrations(["cooks", "meals"])
+
+    assert [*found] == [Path(app or "cooks", "migrations", file) for app, file in files]
+    assert [re.findall(r"^        (\d),$", each, re.MULTILINE) for each in found.values()] == [["0"], ["1"], ["2"]]
+    assert all("('events', '0001_initial')" in each and each.endswith("\n    ]\n") for each in found.values())
 
 
 def test_migration_of_the_example_depends_on_migrations_that_exist() -> None:
