@@ -24,21 +24,25 @@ from contentapi.http.documents import build_document_view, build_page_headers, f
 from contentapi.http.hosts import get_request_origin
 
 LOCAL = "http://localhost:8000"  # the address in the document
+COMPONENTS = "\ncomponents:\n"
 DOCUMENTED_METHODS = ("get", "post", "put", "patch", "delete")
 ORIGINS = 16  # addresses whose plain pages are kept
 
 
 def load_openapi_document() -> dict[str, Any]:
     """Return the document of the file, with what own fields and own types add to it. Raises `yaml.YAMLError`."""
-    document = read_openapi_file()
+    paths = import_string("contentapi.types.openapi.write_paths")() if OWN_TYPES else ""
+    document = read_openapi_file(paths)
     import_string("contentapi.types.openapi.describe_own_fields")(document)
     if OWN_TYPES:
         import_string("contentapi.types.openapi.add_own_types")(document)
     return document
 
 
-def read_openapi_file() -> dict[str, Any]:
+def read_openapi_file(more_paths: str = "") -> dict[str, Any]:
+    """Return the document of the file, with more paths after its own, which can use its anchors."""
     text = (settings.SCHEMA_DIR / "openapi.yaml").read_text(encoding="utf-8")
+    text = text.replace(COMPONENTS, f"\n{more_paths}{COMPONENTS}", 1)
     read: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     return read
 

@@ -18,7 +18,7 @@ from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.lists import RelatedFilter, build_state_filter, read_page_number
 from contentapi.desk.rendering import build_time_column
 from contentapi.types import policy, selectors, services
-from contentapi.types.fields import AUTHOR, Kind, OwnField
+from contentapi.types.fields import AUTHOR, TAG, Kind, OwnField
 from contentapi.types.forms import OPENED, OwnForm, build_form
 from contentapi.types.models import OwnModel, list_own_models
 from contentapi.types.validation import select_nameable
@@ -118,26 +118,27 @@ def build_publication_actions(own: OwnModel) -> list[Action]:
     def may_publish(actor: Actor, row: Any) -> bool:
         return policy.may_publish_of(own, actor, own.get_owner_id(row))
 
+    readers = "everybody" if own.sdl.read == "public" else "everybody with read access"
+    states = {
+        "publish": (services.publish_row, f"Makes it visible to {readers}."),
+        "unpublish": (services.unpublish_row, "Only its author and editors see it."),
+    }
     return [
         Action(
-            name="publish",
-            label="Publish",
-            done="Published",
-            help=f"Makes it visible to everybody{'' if own.sdl.read == 'public' else ' with read access'}.",
-            perform=perform_each(partial(services.publish_row, own.model), "row_id"),
+            name=name,
+            label=name.capitalize(),
+            done=f"{name.capitalize()}ed",
+            help=text,
+            perform=perform_each(partial(service, own.model), "row_id"),
             is_permitted=may_publish,
-            is_offered=lambda row: row.published_at is None,
-        ),
-        Action(
-            name="unpublish",
-            label="Unpublish",
-            done="Unpublished",
-            help="Only its author and editors see it.",
-            perform=perform_each(partial(services.unpublish_row, own.model), "row_id"),
-            is_permitted=may_publish,
-            is_offered=lambda row: row.published_at is not None,
-        ),
+            is_offered=partial(is_offered, name),
+        )
+        for name, (service, text) in states.items()
     ]
+
+
+def is_offered(name: str, row: Any) -> bool:
+    return (row.published_at is None) is (name == "publish")
 
 
 def select_by_publication(rows: models.QuerySet[Any], chosen: str) -> models.QuerySet[Any]:
@@ -148,11 +149,10 @@ def build_admin(own: OwnModel) -> type[PolicyAdmin]:
     """Return the class of a type's admin: the list with its search, filters and orders, and the form."""
     sdl = own.sdl
     texts = [field for field in sdl.fields if field.kind == Kind.TEXT and not field.is_list]
-    filtered = [own.sdl.filters[name] for name in own.sdl.filters if name != selectors.TAG]
     filtered = [
         field
-        for field in filtered
-        if field.kind != Kind.RELATION or is_searched(own.types[field.type_name].projection.model)
+        for name, field in sdl.filters.items()
+        if name != TAG and (field.kind != Kind.RELATION or is_searched(own.types[field.type_name].projection.model))
     ]
     publication = [build_state_filter("publication", "publication", STATES, select_by_publication)]
     columns: Sequence[str] = ["__str__", *([AUTHOR] if own.has_author else [])]

@@ -196,6 +196,11 @@ class OwnType:
         """The path of the collection, without slash: `recipe-books`. The scopes begin with it."""
         return separate_words(self.plural, "-")
 
+    @property
+    def id_name(self) -> str:
+        """The name of the id in paths: `recipe_id`."""
+        return separate_words(self.name, "_") + "_id"
+
     @cached_property
     def noun(self) -> str:
         """The name of a row in messages: `recipe book`."""

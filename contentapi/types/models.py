@@ -54,11 +54,6 @@ class OwnModel:
                 return found
         raise SdlError(f"{self.model._meta.label}: the files of schema/ have no type with @type of this name.")
 
-    @property
-    def id_name(self) -> str:
-        """The name of the id in paths: `recipe_id`."""
-        return f"{self.sdl.noun.replace(' ', '_')}_id"
-
     @cached_property
     def audit(self) -> Any:
         """The events of the audit log, such as `recipe.published`."""

@@ -1,8 +1,8 @@
-"""What own fields and own types add to the OpenAPI document. Operations of own types are like those of webhooks."""
+"""What own fields and own types add to the OpenAPI document."""
 
-from collections.abc import Iterable
+import json
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphql import GraphQLEnumType, get_nullable_type, is_composite_type, is_list_type, is_non_null_type
 
@@ -10,13 +10,11 @@ from contentapi.core.identity import Scope
 from contentapi.events.declarations import load_apps
 from contentapi.events.sources import get_event_types
 from contentapi.types.bodies import Schema, add_null, describe_enums, describe_filter, describe_member, refer
+from contentapi.types.declared import load_own_types
 from contentapi.types.fields import SCALARS, TRAITS, OwnType
-from contentapi.types.models import OwnModel, list_own_models
+from contentapi.types.generation import render
 from contentapi.types.own_fields import DECLARED, OwnFields
 
-LIST, ONE = "/webhooks", "/webhooks/{webhook_id}"  # the paths whose operations are copied
-VERSION_BODY = "ExpectedVersionBody"
-MEDIA_TYPES = ("application/json", "application/vnd.contentapi.v1+json")
 # The beginning of a description, by the value of `read` or `write` in `@type`
 RULES = {
     "public": "Everybody may read them. What is not public requires",
@@ -26,34 +24,6 @@ RULES = {
     "editor": "Requires an editor's credential with",
     "admin": "Requires an admin's credential with",
 }
-
-
-class Operation(NamedTuple):
-    """An operation: a copy of the one with a `model`'s path and method, with texts and schemas of its own."""
-
-    suffix: str  # of the path
-    method: str
-    summary: str
-    name: str  # `operationId`
-    model: tuple[str, str]
-    body: str = ""
-
-    @property
-    def is_list(self) -> bool:
-        return self.model == (LIST, "get")
-
-
-OPERATIONS = [
-    Operation("", "get", "List {own.nouns}, newest first", "list{own.plural_name}", (LIST, "get")),
-    Operation("", "post", "Create {own.a_noun}", "create{own.name}", (LIST, "post"), "New{own.name}"),
-    Operation("/{id}", "get", "Read {own.a_noun}", "get{own.name}", (ONE, "get")),
-    Operation("/{id}", "patch", "Change {own.a_noun}", "update{own.name}", (ONE, "patch"), "{own.name}Changes"),
-    Operation("/{id}", "delete", "Delete {own.a_noun}", "delete{own.name}", (ONE, "delete")),
-]
-PUBLICATION = [
-    Operation("/{id}/publish", "post", "Publish {own.a_noun}", "publish{own.name}", (ONE, "patch"), VERSION_BODY),
-    Operation("/{id}/unpublish", "post", "Unpublish {own.a_noun}", "unpublish{own.name}", (ONE, "patch"), VERSION_BODY),
-]
 
 
 # --- Own fields -----------------------------------------------------------------------------------------
@@ -81,24 +51,32 @@ def describe_fields(schema: Schema, own: OwnFields, *, is_body: bool) -> None:
         schema["required"] = [*schema.get("required", ()), *own.names]
 
 
-# --- Own types: paths -----------------------------------------------------------------------------------
+# --- Own types ------------------------------------------------------------------------------------------
+
+
+def write_paths() -> str:
+    """Return the paths of own types as YAML, which refers to anchors of schema/openapi.yaml."""
+    return "\n".join(
+        render(
+            "openapi.yaml",
+            own,
+            id=f"{{{own.id_name}}}",
+            reads=RULES[own.read],
+            writes=RULES[own.write],
+            filters=[json.dumps(describe_filter(name, field)) for name, field in own.filters.items()],
+            publications=own.verbs[3:],
+        )
+        for own in load_own_types()
+    )
 
 
 def add_own_types(document: Schema) -> None:
-    """Add what the document says of own types."""
+    """Add what the document says of own types, beside their paths."""
     add_names(document)
-    schemas, paths = document["components"]["schemas"], document["paths"]
-    for own in list_own_models():
-        document["tags"].append({"name": own.sdl.path, "description": own.sdl.description or own.sdl.nouns})
-        add_paths(own, paths)
+    schemas = document["components"]["schemas"]
+    for own in load_own_types():
+        document["tags"].append({"name": own.path, "description": own.description or own.nouns})
         schemas |= build_schemas(own, schemas)
-
-
-def add_paths(own: OwnModel, paths: Schema) -> None:
-    for operation in [*OPERATIONS, *(PUBLICATION if own.sdl.has_publication else [])]:
-        path = paths.setdefault(f"/{own.sdl.path}{operation.suffix.replace('id', own.id_name)}", {})
-        path["parameters"] = list_path_parameters(own, has_id=bool(operation.suffix))
-        path[operation.method] = build_operation(own, operation, paths)
 
 
 def add_names(document: Schema) -> None:
@@ -113,73 +91,23 @@ def add_names(document: Schema) -> None:
             parameter["schema"]["items"]["enum"] = [*get_event_types().meanings]
 
 
-def list_path_parameters(own: OwnModel, *, has_id: bool) -> list[Schema]:
-    described = {"name": own.id_name, "in": "path", "required": True, "description": f"The `id` of {own.sdl.a_noun}."}
-    own_id = {**described, "schema": refer("Id")}
-    return [{"$ref": "#/components/parameters/ApiVersion"}, *([own_id] if has_id else [])]
-
-
-def build_operation(own: OwnModel, operation: Operation, paths: Schema) -> Schema:
-    """Return an operation with the texts, the schemas and the rule of a type, made of a copy of another one."""
-    path, method = operation.model
-    made: Schema = deepcopy(paths[path][method])
-    texts = (operation.name, operation.summary, operation.body)
-    name, summary, body = (text.format(own=own.sdl) for text in texts)
-    made |= {
-        "operationId": name,
-        "tags": [own.sdl.path],
-        "summary": summary,
-    }
-    made |= describe_access(own, operation)
-    if operation.is_list:
-        made["parameters"] += [describe_filter(name, field) for name, field in own.sdl.filters.items()]
-    if body:
-        made["requestBody"] = describe_request(body, made["requestBody"], operation)
-    shown = describe_content(f"{own.sdl.name}{'Page' * operation.is_list}", MEDIA_TYPES)
-    for status in {"200", "201"} & made["responses"].keys():
-        kept = {"headers": made["responses"][status]["headers"]}
-        made["responses"][status] = {"description": f"{summary}.", "content": shown, **kept}
-    return made
-
-
-def describe_request(body: str, model: Schema, operation: Operation) -> Schema:
-    kinds = model["content"] if operation.method == "patch" else MEDIA_TYPES[:1]
-    return {"required": body != VERSION_BODY, "content": describe_content(body, kinds)}
-
-
-def describe_content(name: str, kinds: Iterable[str]) -> Schema:
-    return {kind: {"schema": refer(name)} for kind in kinds}
-
-
-def describe_access(own: OwnModel, operation: Operation) -> Schema:
-    """Return the description of who may call an operation, and the credentials."""
-    is_read = operation.method == "get"
-    scope = own.read_scope if is_read else Scope.POSTS_PUBLISH if operation.body == VERSION_BODY else own.write_scope
-    anonymous: list[Schema] = [{}] if is_read and own.sdl.read == "public" else []
-    security = [*anonymous, {"apiKey": []}, {"bearer": []}, {"oauth2": [scope.value]}]
-    return {"description": f"{RULES[own.sdl.read if is_read else own.sdl.write]} `{scope}`.", "security": security}
-
-
-# --- Own types: schemas ---------------------------------------------------------------------------------
-
-
-def build_schemas(own: OwnModel, schemas: Schema) -> Schema:
+def build_schemas(own: OwnType, schemas: Schema) -> Schema:
     """Return the schemas of the representation, of a page, of the bodies and of the enums."""
-    sdl = own.sdl
-    shown = next(each for app in load_apps() for each in app.representations if each.noun == sdl.noun)
+    shown = next(each for app in load_apps() for each in app.representations if each.noun == own.noun)
     page = deepcopy(schemas["WebhookPage"])
-    page["description"] = f"A page of {sdl.nouns}, by cursor or by offset."
-    page["properties"]["data"]["items"] = refer(sdl.name)
-    new = describe_body(sdl, f"A new {sdl.noun}.")
-    new["required"] = [field.input_name for field in sdl.fields if field.is_needed]
-    changes = describe_body(sdl, f"Changes of {sdl.a_noun}.")
-    changes["properties"] |= schemas[VERSION_BODY]["properties"]
+    page["description"] = f"A page of {own.nouns}, by cursor or by offset."
+    page["properties"]["data"]["items"] = refer(own.name)
+    new = describe_body(own, f"A new {own.noun}.")
+    new["required"] = [field.input_name for field in own.fields if field.is_needed]
+    changes = describe_body(own, f"Changes of {own.a_noun}.")
+    changes["properties"] |= schemas["ExpectedVersionBody"]["properties"]
+    row = describe_object(shown.kind, shown.selection)
     return {
-        sdl.name: {"description": sdl.description, **describe_object(shown.kind, shown.selection)},
-        f"{sdl.name}Page": page,
-        f"New{sdl.name}": new,
-        f"{sdl.name}Changes": changes,
-        **describe_enums({field.name: field for field in sdl.fields}),
+        own.name: {"description": own.description, **row},
+        f"{own.name}Page": page,
+        f"New{own.name}": new,
+        f"{own.name}Changes": changes,
+        **describe_enums({field.name: field for field in own.fields}),
     }
 
 

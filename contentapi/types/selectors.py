@@ -1,6 +1,7 @@
 """Reads of the rows of own types: which ones an actor may see."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,11 +13,10 @@ from contentapi.core.pagination import Position, parse_connection_args, parse_id
 from contentapi.core.policy import require_permission
 from contentapi.projection import NEWEST_FIRST, ConnectionQuery, Ordering, Rows, parametrised
 from contentapi.types import policy
-from contentapi.types.fields import Kind, OwnField, convert_to_snake
+from contentapi.types.bodies import parse_text
+from contentapi.types.fields import TAG, Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
-
-TAG = "tag"
-SWITCH = {"true": True, "false": False}
+from contentapi.types.values import find_problem
 
 
 @cache
@@ -69,24 +69,18 @@ def select_rows(
     require_reader(own, actor)
     names = {convert_to_snake(name): name for name in own.sdl.filters}
     given = {names.get(name, name): value for name, value in sorted((criteria or {}).items()) if value is not None}
-    parsed = {name: parse_criterion(name, own.sdl.filters[name], value) for name, value in given.items()}
+    parsed = {name: parse_criterion(own.sdl.filters[name], value) for name, value in given.items()}
     return build_list_selector(own)(actor, after=after, **parsed)
 
 
-def parse_criterion(name: str, field: OwnField, value: Any) -> Any:
+def parse_criterion(field: OwnField, value: Any) -> Any:
     """Return a value as the column has it: of the graph, or of a query parameter. Raises `Malformed`."""
-    if name == TAG:
-        if len(value) > field.max_length:
-            raise Malformed(f"tag must have at most {field.max_length} characters.")
-        return value
     if field.kind == Kind.RELATION:
         return parse_id(value)
-    allowed: Mapping[Any, Any] = SWITCH if field.kind == Kind.BOOLEAN else {each: each for each in field.values}
-    if isinstance(value, bool):
-        return value
-    if value not in allowed:
-        raise Malformed(f"{name} must be one of {', '.join(allowed)}.")
-    return allowed[value]
+    parsed = parse_text(field, value) if isinstance(value, str) else value
+    if problem := find_problem(replace(field, is_list=False), parsed):
+        raise Malformed(f"{field.name}: {problem}")
+    return parsed
 
 
 def build_connection(

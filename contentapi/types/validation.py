@@ -30,21 +30,12 @@ def clean_values(
     fields = {field.input_column: field for field in own.sdl.fields}
     if unknown := values.keys() - fields.keys():
         raise TypeError(f"A {own.sdl.noun} has no {', '.join(sorted(unknown))}.")
-    columns: dict[str, Any] = {}
-    problems: dict[str, list[str]] = {}
+    columns, problems = {}, {}
     for name, field in fields.items():
-        if field.name == AUTHOR or not (name in values or (is_new and field.is_required)):
-            continue
-        value = values.get(name)
-        column = own.get_column(field)
-        if value is None and field.is_required:
-            problems[field.input_name] = [NULL]
-            continue
-        columns[column] = value = convert_value(field, simplify_number(field, value))
-        if problem := find_problem(field, value):
-            problems[field.input_name] = [problem]
-        elif field.kind == Kind.RELATION:
-            columns[column], found = find_rows(own, actor, field, value, getattr(present, column, None))
+        if field.name != AUTHOR and (name in values or (is_new and field.is_required)):
+            column = own.get_column(field)
+            value, found = clean_value(own, actor, field, values.get(name), getattr(present, column, None))
+            columns[column] = value
             if found:
                 problems[field.input_name] = found
     if problems:
@@ -52,12 +43,21 @@ def clean_values(
     return columns
 
 
+def clean_value(own: OwnModel, actor: Actor, field: OwnField, value: Any, present: Any) -> tuple[Any, list[str]]:
+    """Return a value as its column stores it, and what is wrong with it. Raises `Malformed` for a wrong type."""
+    if value is None and field.is_required:
+        return None, [NULL]
+    cleaned = convert_value(field, simplify_number(field, value))
+    if problem := find_problem(field, cleaned):
+        return None, [problem]
+    return find_rows(own, actor, field, cleaned, present) if field.kind == Kind.RELATION else (cleaned, [])
+
+
 def simplify_number(field: OwnField, value: Any) -> Any:
     """Return 300 for 300.0, which JSON Schema calls an integer."""
-    if isinstance(value, list) and field.kind == Kind.INT:
-        return [int(each) if isinstance(each, float) and each.is_integer() else each for each in value]
-    is_whole = field.kind == Kind.INT and isinstance(value, float) and value.is_integer()
-    return int(value) if is_whole else value
+    if isinstance(value, list):
+        return [simplify_number(field, each) for each in value]
+    return int(value) if field.kind == Kind.INT and isinstance(value, float) and value.is_integer() else value
 
 
 def find_rows(own: OwnModel, actor: Actor, field: OwnField, value: Any, present: Any) -> tuple[Any, list[str]]:
