@@ -84,21 +84,18 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True)
 class Type:
-    """A type of objects: the selector of `node(id:)`, if it is a Node, and what happens to its objects.
-
-    `related(rows, actor)` returns those of the rows that a relation of an own type leads to. `named` returns those that
-    an actor may name there, by default the same. `key_input` is the path of the widget for the id of one in a form.
-    `owners` are those of the type by which own types name their author. `uses` are those of an own type.
-    """
+    """A type of objects."""
 
     projection: Projection
-    node: SelectById | None = None
+    node: SelectById | None = None  # the selector of `node(id:)`, if it is a Node
     events: EventSource | None = None
+    # Those of the rows that a relation of an own type leads to
     related: Callable[[QuerySet[Any], Actor], QuerySet[Any]] = select_every_row
-    key_input: str = ""
+    key_input: str = ""  # the path of the widget for the id of an object in a form
+    # Those that an actor may name there, by default the same
     named: Callable[[QuerySet[Any], Actor], QuerySet[Any]] | None = None
-    owners: Owners | None = None
-    uses: Sequence[Use] = ()
+    owners: Owners | None = None  # by which own types name their author
+    uses: Sequence[Use] = ()  # of an own type
 
     def __post_init__(self) -> None:
         if self.events and not self.node:
@@ -107,21 +104,17 @@ class Type:
 
 @dataclass(frozen=True, kw_only=True)
 class App:
-    """What an app adds. `projections` has those of `types` too. `pages` are neither resources nor in the admin.
-
-    `links` are the collections in the index of the API. `jobs` is the name of a module, which only workers import; its
-    function `list_jobs` returns the jobs. `desk_roles` are the roles that may use the app in the admin.
-    """
+    """What an app adds."""
 
     types: Sequence[Type] = ()
-    projections: Sequence[Projection | RelayType] = ()
+    projections: Sequence[Projection | RelayType] = ()  # those of `types` too
     representations: Sequence[Representation] = ()
     bindables: Sequence[SchemaBindable] = ()
-    pages: Sequence[URLPattern | URLResolver] = ()
-    jobs: str = ""
+    pages: Sequence[URLPattern | URLResolver] = ()  # neither resources nor in the admin
+    jobs: str = ""  # a module, which only workers import; its function `list_jobs` returns the jobs
     sidebar: Sequence[Entry] = ()
-    desk_roles: Sequence[Role] = ADMINS
-    links: Sequence[str] = ()
+    desk_roles: Sequence[Role] = ADMINS  # that may use the app in the admin
+    links: Sequence[str] = ()  # the collections in the index of the API
     resources: Mapping[str, type[Resource]] = field(default_factory=dict)
     build_uploads: Callable[[], Sequence[Upload]] = tuple  # after the paths are known
     own_types: Sequence[Any] = ()  # each an `OwnModel` of contentapi.types, whose parts `load_apps` adds

@@ -15,22 +15,19 @@ __all__ = ["Attempt", "Delivery", "Event", "Log", "OutboxEvent", "Webhook"]
 
 
 class EventColumns(models.Model):
-    """What the outbox and the log state of an event.
-
-    `is_public` says whether everybody could see the object before or after the change, `owner_ids` who else could: the
-    authors of the post, or the user. `now` and `was` are states.
-    """
+    """What the outbox and the log state of an event."""
 
     type = models.TextField()
     timestamp = models.DateTimeField()
     subject_id = models.BigIntegerField()
     parent_id = models.BigIntegerField(null=True, help_text="The id of the post of a comment.")
     version = models.BigIntegerField(null=True)
-    was = models.TextField(null=True)  # noqa: DJ001 - null: it did not exist
-    now = models.TextField(null=True)  # noqa: DJ001 - null: it does not exist
+    was = models.TextField(null=True)  # noqa: DJ001 - the state; null: it did not exist
+    now = models.TextField(null=True)  # noqa: DJ001 - the state; null: it does not exist
     changes = ArrayField(models.TextField(), default=list, db_default=[])
     actor_id = models.BigIntegerField(null=True)
-    is_public = models.BooleanField(default=False, db_default=False)
+    is_public = models.BooleanField(default=False, db_default=False)  # all could see it before or after the change
+    # Who else could: the authors of the post, or the user
     owner_ids = ArrayField(models.BigIntegerField(), default=list, db_default=[])
 
     class Meta:
@@ -66,20 +63,16 @@ class Event(EventColumns):
 
 
 class Log(models.Model):
-    """The one row that states how far the log is.
-
-    `epoch` changes when positions may be given a second time: when the database becomes another one, after a restore or
-    a failover. `server` identifies the database that `epoch` belongs to. `expired` is the last position that is not
-    kept any more. All events of the outbox with ids up to `moved` are in the log; the others are of the relay.
-    """
+    """The one row that states how far the log is."""
 
     id = models.SmallIntegerField(primary_key=True, default=1)
+    # Another one when positions may be given again: the database is another one, after a restore or a failover.
     epoch = models.TextField()
     position = models.BigIntegerField(default=0, db_default=0)
-    expired = models.BigIntegerField(default=0, db_default=0)
-    server = models.TextField()
-    moved = models.BigIntegerField(default=0, db_default=0)
-    next_moved = models.BigIntegerField(default=0, db_default=0)
+    expired = models.BigIntegerField(default=0, db_default=0)  # the last position that is not kept any more
+    server = models.TextField()  # the database that the epoch belongs to
+    moved = models.BigIntegerField(default=0, db_default=0)  # ids of the outbox up to this one are in the log
+    next_moved = models.BigIntegerField(default=0, db_default=0)  # this and the next one are of the relay
     next_xid = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:

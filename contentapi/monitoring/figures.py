@@ -34,13 +34,10 @@ PendingRequest = tuple[RequestKind, float, int, int, list[float]]
 
 
 class Snapshot(msgspec.Struct):
-    """The figures of a process. `gauges` count only while the process lives. The buckets of a histogram are counters.
+    """The figures of a process. Several samples of a metric may have the same labels: they are added up."""
 
-    Several samples of a metric may have the same labels: they are added up.
-    """
-
-    counters: list[Sample] = []
-    gauges: list[Sample] = []
+    counters: list[Sample] = []  # the buckets of a histogram too
+    gauges: list[Sample] = []  # count only while the process lives
 
 
 class RequestFigures:

@@ -131,9 +131,8 @@ class OpenTelemetryTracer:
     def __init__(self) -> None:
         logger = logging.getLogger("opentelemetry")
         logger.handlers, logger.propagate = [CollectorLog()], False
-        self.provider = TracerProvider(
-            resource=build_resource(), shutdown_on_exit=False, id_generator=RequestIdGenerator()
-        )
+        resource = Resource.create({SERVICE_NAME: DEFAULT_SERVICE}).merge(OTELResourceDetector().detect())
+        self.provider = TracerProvider(resource=resource, shutdown_on_exit=False, id_generator=RequestIdGenerator())
         self.exporter = OTLPSpanExporter()
         self.provider.add_span_processor(BatchSpanProcessor(self.exporter))
         self.tracer = self.provider.get_tracer("contentapi")
@@ -172,11 +171,6 @@ class RequestIdGenerator(RandomIdGenerator):
 
     def generate_trace_id(self) -> int:
         return int(current_record.get().id, 16)
-
-
-def build_resource() -> Resource:
-    """Return the resource of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME, by default with our own service name."""
-    return Resource.create({SERVICE_NAME: DEFAULT_SERVICE}).merge(OTELResourceDetector().detect())
 
 
 class CollectorLog(logging.Handler):

@@ -24,32 +24,24 @@ def new_request_id() -> str:
 
 
 class RequestRecord(msgspec.Struct):
-    """A request: its id, method and path, and what the layers add to it.
-
-    `operation` is the name of the request in metrics: the pattern of a path like `/posts/{post_id}`, or the root field
-    of a GraphQL operation like `query posts`. It comes from this project's code and schema, never from the client.
-    `operation_name` is the name that the client gave to its operation. `credential` identifies the credential, like
-    `key:capi_1234abcd`, without its secret. `cost` is the cost of a GraphQL operation. `size` is the number of bytes of
-    the body of the response. `errors` has the entries of the error table. `has_written` is whether the user wrote a
-    moment ago, or None if Redis was not asked or did not answer (`contentapi.core.replicas`). `trace_id` is set if
-    traces are sent, and `traceparent` is the header. Times are in seconds.
-    """
+    """A request, and what the layers add to it. Times are in seconds."""
 
     method: str = ""
     path: str = ""
     id: str = msgspec.field(default_factory=new_request_id)
+    # In metrics: a pattern like `/posts/{post_id}` or a root field like `query posts`, never a text of the client
     operation: str = ""
-    operation_name: str = ""
-    credential: str = ""
-    cost: int = 0
+    operation_name: str = ""  # that the client gave to its operation
+    credential: str = ""  # which one it is, like `key:capi_1234abcd`, without its secret
+    cost: int = 0  # of a GraphQL operation
     status: int = 0
-    size: int = 0
+    size: int = 0  # bytes of the body of the response
     waited: float = 0.0  # for a connection slot or for a lane
-    errors: Sequence[Any] = ()
-    has_written: bool | None = None
+    errors: Sequence[Any] = ()  # entries of the error table
+    has_written: bool | None = None  # the user, a moment ago; None if Redis was not asked or did not answer
     statements: list[float] = []  # the time of each statement
-    trace_id: str = ""
-    traceparent: str = ""
+    trace_id: str = ""  # if traces are sent
+    traceparent: str = ""  # the header
     trace: Any = None  # the `contentapi.monitoring.otlp.TracedRequest` of a sampled request
 
     def find_trace_id(self) -> str:

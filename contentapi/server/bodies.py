@@ -1,9 +1,13 @@
-"""Read the body of a request completely: into memory, into a temporary file, or to discard it."""
+"""Read the body of a request completely: into memory, into a temporary file, or to discard it.
+
+A server has no time limit for reading a body. Where there is one, a thread reads, which ends with the connection: that
+is closed after the response.
+"""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from io import BytesIO
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import REFUSED_LIMIT, UPLOAD_LIMIT
@@ -14,7 +18,6 @@ from contentapi.http.uploads import SpooledBody
 DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
 CHUNK = 64 * 1024  # bytes
 UPLOAD_RATE = 100_000  # bytes a second that a client must send of an upload at least
-Result = TypeVar("Result")
 
 
 def buffer_body(environ: dict[str, Any], length: int) -> bool:
@@ -59,7 +62,7 @@ def spool_body(environ: dict[str, Any], limit: int, excess: str) -> bool:
             environ["wsgi.input"] = too_large
             return length <= 2 * limit and drain_stream(stream, length)
         most = limit + 1 if is_chunked else length
-        size = read_in_time(UPLOAD_LIMIT + most / UPLOAD_RATE, spooled.copy, stream, most)
+        size = call_in_thread(spooled.copy, stream, most).result(UPLOAD_LIMIT + most / UPLOAD_RATE)
         if size > limit:
             environ["wsgi.input"] = too_large
             return drain_stream(stream, limit)
@@ -80,19 +83,10 @@ def refuse_body(environ: dict[str, Any], refusal: Exception) -> bool:
     """Discard a body for a while, so that the client reads the response. Return whether the whole body was read."""
     stream, environ["wsgi.input"] = environ["wsgi.input"], BrokenBody(refusal)
     try:
-        return read_in_time(REFUSED_LIMIT, drain_stream, stream, get_announced_length(environ) or sys.maxsize)
+        most = get_announced_length(environ) or sys.maxsize
+        return bool(call_in_thread(drain_stream, stream, most).result(REFUSED_LIMIT))
     except TimeoutError:
         return False
-
-
-def read_in_time(seconds: float, read: Callable[..., Result], *values: Any) -> Result:
-    """Return what `read` returns, or raise its error; `TimeoutError` after some seconds.
-
-    A server has no time limit for reading a body. The thread that reads ends with the connection, which is closed after
-    the response.
-    """
-    result: Result = call_in_thread(read, *values).result(seconds)
-    return result
 
 
 def require_complete(size: int, length: int) -> None:

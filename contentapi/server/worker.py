@@ -1,8 +1,6 @@
 """The state of this worker process, which the application writes and the server reads.
 
 `WORKER` is one object for each process. A forked worker begins with the state of its parent, which serves no requests.
-A function that must run when a worker has sent its last response is called by `worker_exit` in gunicorn_conf.py, and by
-a finalizer in granian.py: granian ends its workers without the functions of `atexit`. A killed worker calls neither.
 """
 
 import socket

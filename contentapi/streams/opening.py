@@ -53,17 +53,14 @@ Found = tuple[Plan, int, str]  # with the position where the stream begins, and 
 
 
 class Opening(msgspec.Struct):
-    """A stream that may begin. `position` is where in an epoch, or `NOW`. It counts against the limits of `account`.
-
-    Its credential is kept as the request had it, so that it can be checked again.
-    """
+    """A stream that may begin."""
 
     plan: Plan
-    position: int
+    position: int  # in the epoch, or `NOW`
     epoch: str
     actor: Actor
-    credential: Credential
-    account: Account
+    credential: Credential  # as the request had it, so that it can be checked again
+    account: Account  # against whose limits the stream counts
 
     def release(self) -> None:
         """Make room for other streams, when this one has ended."""

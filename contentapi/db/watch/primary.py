@@ -39,17 +39,13 @@ GONE_AFTER = 2  # failures of the primary; a single one may be a slow answer whi
 
 
 class State(NamedTuple):
-    """The state of a server. `lsn` is the position in the log that it has replayed or, as a primary, written.
-
-    `timeline` is 0 for a server in recovery. `cluster` is the same for a primary and all of its copies. `time` is that
-    of the question, on the monotonic clock.
-    """
+    """The state of a server."""
 
     is_in_recovery: bool
-    lsn: int
-    timeline: int
-    cluster: int
-    time: float
+    lsn: int  # the position in the log that it has replayed or, as a primary, written
+    timeline: int  # 0 in recovery
+    cluster: int  # the same for a primary and all of its copies
+    time: float  # of the question, on the monotonic clock
 
 
 class Server:

@@ -16,6 +16,7 @@ from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage
 from django.db import connection, transaction
 from django.db.models.functions import Now
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from contentapi.conf import conf
@@ -88,13 +89,6 @@ MEASURE = """
 STATES = ("active", "failing", "disabled")
 LOG = logging.getLogger("contentapi.worker")
 MAILS = ThreadPoolExecutor(1, "webhook-mail")  # a mail server that hangs delays no delivery
-TEXT = """The webhook "{name}" sends nothing any more: {reason}.
-
-Address: {url}
-
-When the receiver works again, enable the webhook. It continues where it stopped, as far as the events are kept.
-{site}
-"""
 
 
 class Claim(NamedTuple):
@@ -207,7 +201,8 @@ def tell(webhook: Webhook, reason: DisabledReason) -> None:
     users = get_user_model().objects.filter(pk=webhook.maker_id, is_active=True)
     email = users.values_list("email", flat=True).first() if conf.environment.email_url else None
     if email:
-        text = TEXT.format(name=webhook.name, url=webhook.url, reason=reason.label, site=conf.origin or "")
+        values = {"name": webhook.name, "url": webhook.url, "reason": reason.label, "site": conf.origin or ""}
+        text = render_to_string("contentapi/webhook_disabled.txt", values)
         mail = EmailMessage(f"The webhook {webhook.name} is disabled", text, to=[email])
         MAILS.submit(send_mail, webhook.pk, mail)
 

@@ -31,16 +31,7 @@ class DisabledReason(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address to which events are sent, with the rights of its maker, limited to its own scopes.
-
-    Deliveries of all events up to `position` are planned; the position belongs to `epoch` of the log. `planned_at` is
-    the time of the last delivery of many events (`coalesce`). No delivery is due before `due_at`. A sender owns the
-    webhook until `leased_until`, in which `lease` names it. `failing_since` is the time of the first failure after the
-    last success.
-
-    The foreign key of the maker is no constraint: servers of an earlier release, which do not know this table, delete
-    users.
-    """
+    """An address to which events are sent, with the rights of its maker, limited to its own scopes."""
 
     id = SharedIdField("ID", primary_key=True)
     name = models.CharField(max_length=MAX_NAME)
@@ -49,6 +40,7 @@ class Webhook(models.Model):
     selection = models.TextField(default="", help_text="GraphQL fragments. Without any, data is that of REST.")
     coalesce = models.SmallIntegerField(default=0, help_text="Seconds; 0 sends each event.")
     scopes = ArrayField(models.CharField(max_length=32))
+    # No constraint: servers of an earlier release, which do not know this table, delete users.
     maker = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
     )
@@ -56,15 +48,15 @@ class Webhook(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     disabled_at = models.DateTimeField(null=True)
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason.choices, default="", blank=True)
-    failing_since = models.DateTimeField(null=True)
+    failing_since = models.DateTimeField(null=True)  # the first failure after the last success
     secret = models.BinaryField(help_text="Encrypted.")
     previous_secret = models.BinaryField(null=True, help_text="Encrypted. It signs too until previous_until.")
     previous_until = models.DateTimeField(null=True)
-    epoch = models.TextField(default="")
-    position = models.BigIntegerField(default=0)
-    planned_at = models.DateTimeField(null=True)
-    due_at = models.DateTimeField(null=True)
-    lease = models.UUIDField(null=True)
+    epoch = models.TextField(default="")  # of the log, to which the position belongs
+    position = models.BigIntegerField(default=0)  # up to which the deliveries of events are planned
+    planned_at = models.DateTimeField(null=True)  # the last delivery of many events (`coalesce`)
+    due_at = models.DateTimeField(null=True)  # before which no delivery is due
+    lease = models.UUIDField(null=True)  # names the sender that owns the webhook until `leased_until`
     leased_until = models.DateTimeField(null=True)
 
     class Meta:
@@ -103,27 +95,23 @@ class DeliveryState(models.TextChoices):
 
 
 class Delivery(models.Model):
-    """An event for a webhook, or several (`batch`), or a ping. `message_id` is the `webhook-id` of all its attempts.
-
-    A delivery that is waiting is due at `due_at`; that is null while another one of its subject is before it.
-    `attempts` counts all attempts, `tries` those since it was planned or sent again, which decide when the next one is.
-    `position` is that of the last event, and null for a ping. The primary key of the table includes `day`.
-    """
+    """An event for a webhook, or several (`batch`), or a ping. The primary key of the table includes `day`."""
 
     id = SharedIdField("ID", primary_key=True)
     day = models.DateField()
     webhook = models.ForeignKey(
         Webhook, on_delete=models.DO_NOTHING, related_name="deliveries", db_constraint=False, db_index=False
     )
-    message_id = models.TextField()
+    message_id = models.TextField()  # the `webhook-id` of all its attempts
     type = models.TextField()
     subject_id = models.BigIntegerField(null=True, help_text="0 for batches, null for pings.")
-    position = models.BigIntegerField(null=True)
+    position = models.BigIntegerField(null=True)  # of the last event; null for a ping
     batch = models.JSONField(null=True, help_text="The body of a delivery of several events.")
     state = models.TextField(choices=DeliveryState.choices, default=DeliveryState.WAITING, db_default="waiting")
     attempts = models.SmallIntegerField(default=0, db_default=0)
+    # Of the attempts, those since it was planned or sent again: they decide when the next one is.
     tries = models.SmallIntegerField(default=0, db_default=0)
-    due_at = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)  # null while another one of its subject is before it
     created_at = models.DateTimeField(default=timezone.now, db_default=Now())
     finished_at = models.DateTimeField(null=True)
     status = models.SmallIntegerField(null=True, help_text="Of the last response.")

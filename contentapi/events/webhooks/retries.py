@@ -15,17 +15,14 @@ GONE = 410
 
 
 class Result(NamedTuple):
-    """An attempt, and what follows from it. A delivery that is still waiting is due after `delay` seconds.
-
-    `started_at` is None if there was no attempt.
-    """
+    """An attempt, and what follows from it."""
 
     delivery: Delivery
     reply: ReceivedResponse
-    started_at: datetime | None
+    started_at: datetime | None  # None if there was no attempt
     seconds: float
     state: DeliveryState
-    delay: float | None = None  # a float: a list of int and float cannot be sent to PostgreSQL
+    delay: float | None = None  # until a waiting one is due, in seconds. PostgreSQL takes no list of int and float
     error: str = ""
 
 
