@@ -51,15 +51,12 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class EventSource:
-    """The actions on the objects of a type, the rule for seeing their events, and the representation in REST.
-
-    `visible` is the condition on events that are not public, for actors with `events:read`; `limit` one on all events.
-    """
+    """The actions on the objects of a type, the rule for seeing their events, and the representation in REST."""
 
     actions: Sequence[str]
-    visible: EventRule
+    visible: EventRule  # the condition on events that are not public, for actors with `events:read`
     data: Representation
-    limit: EventRule | None = None
+    limit: EventRule | None = None  # the condition on all events
 
 
 class Owners(NamedTuple):
@@ -70,16 +67,13 @@ class Owners(NamedTuple):
 
 
 class Use(NamedTuple):
-    """The rows of an own type that refer to objects of a type, its `target`. `select(pk)` returns those of one object.
-
-    `requiring(pk)` returns those that cannot do without it, `visible(actor)` the condition on what an actor may see.
-    """
+    """The rows of an own type that refer to objects of a type, its `target`."""
 
     target: str
     nouns: tuple[str, str]  # of one row and of several ones
-    select: Callable[[Any], QuerySet[Any]]
-    requiring: Callable[[Any], QuerySet[Any]]
-    visible: Callable[[Actor], Q]
+    select: Callable[[Any], QuerySet[Any]]  # those of one object, by its key
+    requiring: Callable[[Any], QuerySet[Any]]  # those that cannot do without it
+    visible: Callable[[Actor], Q]  # the condition on what an actor may see
 
 
 @dataclass(frozen=True)

@@ -122,10 +122,7 @@ class ObjectGroup(Group):
 
 
 class Hub:
-    """The streams, in groups, and how far the log is.
-
-    `is_checked` says whether the credentials of all streams were checked since the last outage.
-    """
+    """The streams, in groups, and how far the log is."""
 
     def __init__(self) -> None:
         self.log = LogState("", 0, 0)
@@ -133,7 +130,7 @@ class Hub:
         self.streams: set[Stream] = set()
         self.readers = Readers(READERS, "streams")
         self.turns = asyncio.Semaphore(RESUMED_READERS)
-        self.is_checked = asyncio.Event()
+        self.is_checked = asyncio.Event()  # the credentials of all streams, since the last outage
         self.is_checked.set()
 
     def advance(self, log: LogState, batch: Batch) -> None:

@@ -29,12 +29,9 @@ class Excerpt(NamedTuple):
 
 
 class AnyPlan:
-    """What equal streams send. `operation` is that of a subscription.
+    """What equal streams send. `operation` is that of a subscription."""
 
-    One statement reads `rows` events, and `most_rows` at most: more if they are small.
-    """
-
-    rows = most_rows = 1
+    rows = most_rows = 1  # events that one statement reads, and reads at most: more if they are small
 
     def __init__(self, key: Hashable, actor: Actor, format_: EventStream, operation: Operation | None) -> None:
         self.key = (key, type(format_), actor.user_id, actor.role, actor.scopes, actor.preview)
@@ -44,10 +41,7 @@ class AnyPlan:
 
 
 class LogPlan(AnyPlan):
-    """Events. The actor sees of them what the feed shows.
-
-    `read_rows` returns the values of events with their positions, within a number of bytes.
-    """
+    """Events. The actor sees of them what the feed shows."""
 
     def __init__(
         self,
@@ -61,7 +55,7 @@ class LogPlan(AnyPlan):
     ) -> None:
         super().__init__((key, followed.types, followed.subject), actor, format_, operation)
         self.types, self.subject = followed.types, followed.subject
-        self.read_rows = read_rows
+        self.read_rows = read_rows  # returns the values of events with their positions, within a number of bytes
         self.most_rows = max(1, min(MOST_ROWS, COST_OF_READ // max(cost, 1)))
         self.rows = min(FIRST_ROWS, self.most_rows)
         self.sees_others = actor.has(Scope.EVENTS_READ)

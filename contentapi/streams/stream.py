@@ -33,16 +33,13 @@ JITTER = 0.1  # of the lifetime, so that clients do not come back together
 
 
 class Stream:
-    """A client with an open response. `charge` makes it pay for what was sent.
-
-    `position` is that of the last event which the stream has, or has left out. `reason` is set when it ends.
-    """
+    """A client with an open response. `charge` makes it pay for what was sent."""
 
     def __init__(self, opening: Opening, send: Send, charge: Callable[[Stream], Awaitable[None]]) -> None:
         self.opening = opening
         self.send = send
         self.charge = charge
-        self.position = opening.position
+        self.position = opening.position  # of the last event that it has, or has left out
         self.digest = b""  # of the last value of an object
         self.waiting: list[tuple[bytes, int]] = []  # with the numbers of events
         self.size = self.events = 0  # of what waits
@@ -51,7 +48,7 @@ class Stream:
         self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
         self.write_began = 0.0  # 0: no write waits
         self.deadline = monotonic() + STREAM_LIFETIME * uniform(1 - JITTER, 1)  # noqa: S311 - a delay
-        self.reason: Reason | None = None
+        self.reason: Reason | None = None  # set when it ends
         self.final = b""  # what is written before the end
         self.added_at = monotonic()  # when something was added last
 

@@ -41,16 +41,13 @@ UNRECORDED = "The result of the attempt could not be recorded. The log of the wo
 
 
 class Batch:
-    """Deliveries of a webhook that are sent together: until there is no more, one has failed, or its time is over.
-
-    It has ended when it has no `places`, which the thread of the database counts.
-    """
+    """Deliveries of a webhook that are sent together: until there is no more, one has failed, or its time is over."""
 
     def __init__(self, webhook_id: int) -> None:
         self.webhook_id = webhook_id
         self.ready: deque[tuple[Delivery, bytes]] = deque()
         self.results: list[Result] = []
-        self.places = 0
+        self.places = 0  # without any, it has ended; the thread of the database counts them
         self.end = monotonic() + timeouts.WEBHOOK_BATCH_LIMIT
 
     def start(self, target: Target, keys: Sequence[str], most: int, done: "SimpleQueue[Batch]") -> None:
