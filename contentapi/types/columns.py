@@ -20,7 +20,7 @@ def fold(line: str) -> Iterator[str]:
     What is in the outermost brackets is on a line of its own: each item, if these are too many or those of a list.
     """
     found = BRACKETS.fullmatch(line)
-    if len(line) <= MAX_LINE or not found:
+    if len(line.removesuffix(NULLABLE_TEXT)) <= MAX_LINE or not found:  # a formatter does not count it either
         yield line
         return
     margin, start, inside, end = found.groups()

@@ -99,19 +99,22 @@ def write_test(own: OwnType, apps_of_types: Mapping[str, str]) -> str:
     return render(
         "test.py.txt",
         own,
-        imports=list_test_imports(needed, apps_of_types),
+        imports=list_test_imports(own, needed, apps_of_types),
         outcomes=[anonymous, *(list_outcomes(own, role) for role in Role)],
         values="\n".join(fold(f"    return {{{', '.join(members)}}}")),
     )
 
 
-def list_test_imports(needed: Sequence[OwnField], apps_of_types: Mapping[str, str]) -> list[str]:
-    """Return the imports of what makes the rows that required relations name."""
+def list_test_imports(own: OwnType, needed: Sequence[OwnField], apps_of_types: Mapping[str, str]) -> list[str]:
+    """Return the imports, among them those of what makes the rows that required relations name."""
     related = sorted({convert_to_snake(field.type_name) for field in needed if field.kind == Kind.RELATION})
     others = ["make_actor", *(f"make_{name}" for name in related if name not in apps_of_types)]
     own_types = [name for name in related if name in apps_of_types]
     return sorted(
         [
+            "from contentapi.core.identity import Role",
+            f"from {own.app}.models import {own.name}",
+            "from tests.conftest import GraphQL",
             f"from tests.factories import {', '.join(others)}",
             "from tests.resources import send_request",
             *(f"from tests.{apps_of_types[name]}.test_{name} import make_{name}" for name in own_types),

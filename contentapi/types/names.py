@@ -19,6 +19,7 @@ SQL = re.compile(
     "similar|some|symmetric|system_user|table|tablesample|then|to|trailing|true|union|unique|user|using|variadic|verbose|"
     "when|where|window|with"
 )
+LONGEST = 60  # characters of a column: PostgreSQL keeps 63, and that of a relation ends with `_id`
 # Names of rows and of pages
 KERNEL = re.compile(
     "id|created_at|updated_at|published_at|version|shard_key|node|cursor|expected_version|input|first|last|before|after|"
@@ -86,6 +87,8 @@ def find_problem(column: str) -> str:
         return "the name is a reserved word of Python"
     if SQL.fullmatch(column):
         return "the name is a reserved word of SQL"
+    if len(column) > LONGEST:
+        return f"the name of its column has more than {LONGEST} characters"
     if column in DJANGO:
         return "Django's models have this name"
     return "the server uses this name" if KERNEL.fullmatch(column) else ""

@@ -159,6 +159,7 @@ def test_related_types_are_those_of_tests() -> None:
         ("steps: String!", "fullClean: String!", "Recipe.fullClean: Django's models have this name."),
         ("steps: String!", "shardKey: String!", "Recipe.shardKey: the server uses this name."),
         ("steps: String!", "self: String!", "Recipe.self: the server uses this name."),
+        ("steps: String!", f"{'s' * 61}: String!", "name of its column has more than 60 characters"),
         ("steps: String!", "coverId: String!", "Recipe.cover: another field needs the name coverId too."),
         ("steps: String!", "aB: String! a_b: String!", "Recipe.a_b must be named like publishedAt."),
         ("type Recipe", "type Announcement", "Announcement: this name is taken by the code of a model."),

@@ -10,11 +10,11 @@ from django.apps import apps
 from graphql import TypeExtensionNode, Visitor, parse, visit
 
 from contentapi.types import generation
-from contentapi.types.columns import get_name
+from contentapi.types.columns import MAX_LINE, NULLABLE_TEXT, fold, get_name
 from contentapi.types.declared import read_own_types
 from contentapi.types.fields import OwnType
 from contentapi.types.generation import list_files, write_file, write_sdl
-from tests.contentapi.types.sdl import RELATED, write_schema
+from tests.contentapi.types.sdl import RECIPE, RELATED, write_schema
 from tests.deployment.processes import ROOT
 
 EXAMPLE = ROOT / "examples" / "recipes"
@@ -132,6 +132,24 @@ def test_test_makes_what_a_relation_requires(card_files: dict[str, str]) -> None
     assert '"mainDishOfTheDayId": str(make_recipe().pk)' in text
     assert "(Role.AUTHOR, 403, 403)," in text
     assert "(Role.EDITOR, 201, 200)," in text
+
+
+@pytest.mark.parametrize("app", ["bars", "urls"])  # before and after the packages of the server
+def test_imports_of_the_test_are_sorted(tmp_path: Path, app: str) -> None:
+    types = read_types(tmp_path, recipes=RECIPE.replace('app: "recipes"', f'app: "{app}"'))
+
+    text = list_files(types["Recipe"], tmp_path, [*types.values()], RELATED)[tmp_path / f"tests/{app}/test_recipe.py"]
+
+    imports = re.findall("^from .*", text, re.MULTILINE)
+    assert f"from {app}.models import Recipe" in imports
+    assert imports == sorted(imports)
+
+
+def test_line_with_a_note_is_folded_by_its_code_alone() -> None:
+    call = " = models.CharField(max_length=5, null=True, blank=True)"
+    line = f"    {'size'.ljust(MAX_LINE - len(call) - 4, 's')}{call}{NULLABLE_TEXT}"
+
+    assert [*fold(line)] == [line]
 
 
 def test_long_names_of_indexes_end_with_a_digest(tmp_path: Path) -> None:
