@@ -22,10 +22,7 @@ LATE = failed("The check has not ended in time.")
 
 
 class BackgroundCheck:
-    """A check that runs in a thread. `names` are those of its results, and `late` is the result if it has not ended.
-
-    A result is used again for `max_age` seconds after its check began.
-    """
+    """A check that runs in a thread."""
 
     def __init__(
         self,
@@ -35,10 +32,10 @@ class BackgroundCheck:
         max_age: float = timeouts.READINESS_MAX_AGE,
         late: CheckResult = LATE,
     ) -> None:
-        self.names = names
+        self.names = names  # of its results
         self.run = run
-        self.max_age = max_age
-        self.late = late
+        self.max_age = max_age  # seconds after its beginning in which a result is used again
+        self.late = late  # the result if it has not ended
         self.lock = Lock()
         self.results: Future[Results] | None = None
         self.started_at = 0.0

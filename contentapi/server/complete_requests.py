@@ -39,17 +39,14 @@ Refuse = Callable[[dict[str, Any], NoSlotAvailable, StartResponse], Iterable[byt
 
 
 class RequestBufferingLayer:
-    """The layer around an application. `refuse` responds to a request that waited too long for a slot.
-
-    `uploads` describes the requests that may have a larger body.
-    """
+    """The layer around an application."""
 
     def __init__(
         self, application: WSGIApplication, refuse: Refuse, *, slots: int, uploads: Sequence[Upload] = ()
     ) -> None:
         self.application = application
-        self.refuse = refuse
-        self.uploads = uploads
+        self.refuse = refuse  # responds to a request that waited too long for a slot
+        self.uploads = uploads  # that may have a larger body than other requests
         self.places = Places(MOST_UPLOADS)
         self.slots = WORKER.slots = ConnectionSlots(slots, patience=derive_timeouts(conf.environment).slot)
 

@@ -24,13 +24,10 @@ ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class OrderlyEnd:
-    """Handles the signals of a master, around the handler of its server.
-
-    `find_listeners` returns the listening sockets that no other server uses.
-    """
+    """Handles the signals of a master, around the handler of its server."""
 
     def __init__(self, find_listeners: Callable[[], Iterable[socket.socket]]) -> None:
-        self.find_listeners = find_listeners
+        self.find_listeners = find_listeners  # returns the listening sockets that no other server uses
         self.master = os.getpid()
         self.end_as_server: Callable[[int, Any], Any]
         self.began_at = 0.0

@@ -10,15 +10,13 @@ from typing import NamedTuple
 
 
 class Job(NamedTuple):
-    """Work that is done in rounds. `interval` is the time between two rounds, in seconds, or returns it.
-
-    `run` does the work of a round. If it can take seconds, it returns early when the event is set, in a state from
-    which any worker can continue. It raises the errors that it does not expect: the next round follows.
-    """
+    """Work that is done in rounds."""
 
     name: str
+    # Does the work of a round. If it can take seconds, it returns early when the event is set, in a state from which
+    # any worker can continue. It raises the errors that it does not expect: the next round follows.
     run: Callable[[Event], object]
-    interval: float | Callable[[], float]
+    interval: float | Callable[[], float]  # between two rounds, in seconds, or returns it
 
     @property
     def pause(self) -> float:
