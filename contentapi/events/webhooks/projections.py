@@ -56,8 +56,6 @@ PROJECTIONS: list[Projection | RelayType] = [
     *(ATTEMPT, DELIVERY, DELIVERY_CONNECTION, DELIVERY_CONNECTION.edge),
     *(WEBHOOK, WEBHOOK_CONNECTION, WEBHOOK_CONNECTION.edge),
     Projection("UpdateWebhookPayload", Webhook, {"webhook": SameRowAsType()}),
-    *(
-        Projection(f"{mutation}Payload", Delivery, {"delivery": SameRowAsType()})
-        for mutation in ("PingWebhook", "RedeliverWebhookDelivery")
-    ),
+    Projection("PingWebhookPayload", Delivery, {"delivery": SameRowAsType()}),
+    Projection("RedeliverWebhookDeliveryPayload", Delivery, {"delivery": SameRowAsType()}),
 ]
