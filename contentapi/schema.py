@@ -15,8 +15,8 @@ from contentapi.graphql.sorting import SORT_DIRECTION
 from contentapi.projection import PAGE_INFO, NodeType
 from contentapi.rest.fragments import RepresentationFragments
 from contentapi.types.differences import require_equal_models
-from contentapi.types.events_sdl import write_event_type
 from contentapi.types.own_fields import extend_sdl, list_added_fields
+from contentapi.types.sdl import write_event_type
 
 require_equal_models()
 APPS = load_apps()
@@ -34,7 +34,7 @@ def load_sdl() -> str:
     """
     files = "\n".join(path.read_text() for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
     own_types = [own for app in APPS for own in app.own_types]
-    return "\n".join([files, *(write_event_type(own, files) for own in own_types), *extend_sdl()])
+    return "\n".join([files, *(write_event_type(own.sdl, files) for own in own_types), *extend_sdl()])
 
 
 def build_schema() -> GraphQLSchema:

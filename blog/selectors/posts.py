@@ -28,7 +28,7 @@ from contentapi.projection import (
     filter_by_union,
     parametrised,
 )
-from contentapi.types.own_filters import match_own_fields, parse_own_filters
+from contentapi.types.own_values import match_own_fields, parse_own_filters
 
 POST_ORDERS = {
     "createdAtDesc": NEWEST_FIRST,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from contentapi.types.fields import AUTHOR, TRAITS, Kind, OwnField, OwnType
+from contentapi.types.fields import AUTHOR, Kind, OwnField, OwnType
 
 MAX_LINE = 120
 NULLABLE_TEXT = "  # noqa: DJ001 - null is no text"
@@ -54,18 +54,13 @@ def write_column(field: OwnField, labels: Mapping[str, str]) -> str:
         note = NULLABLE_TEXT if field.kind in (Kind.TEXT, Kind.ENUM) else ""
     elif field.kind == Kind.TEXT:  # which may be empty
         arguments += ["blank=True"]
-    line = f"    {field.column} = models.{get_class(field)}({', '.join(arguments)})"
+    line = f"    {field.column} = models.{field.column_class.__name__}({', '.join(arguments)})"
     return f"{line}{note}"
 
 
 def write_array(field: OwnField) -> str:
-    kind = "BigIntegerField" if field.kind == Kind.RELATION else get_class(field)
-    item = f"models.{kind}({', '.join(list_arguments(field))})"
+    item = f"models.{field.column_class.__name__}({', '.join(list_arguments(field))})"
     return f"    {field.column} = ArrayField({item}, default=list, blank=True)"
-
-
-def get_class(field: OwnField) -> str:
-    return TRAITS[field.kind].column.__name__
 
 
 def list_arguments(field: OwnField) -> list[str]:

@@ -18,7 +18,7 @@ from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.lists import RelatedFilter, build_state_filter, read_page_number
 from contentapi.desk.rendering import build_time_column
 from contentapi.types import policy, selectors, services
-from contentapi.types.fields import AUTHOR, TAG, Kind, OwnField
+from contentapi.types.fields import AUTHOR, TAG, Kind
 from contentapi.types.forms import OPENED, OwnForm, build_form
 from contentapi.types.models import OwnModel, list_own_models
 from contentapi.types.validation import select_nameable
@@ -31,22 +31,19 @@ FILTERS = {Kind.ENUM: ChoicesDropdownFilter, Kind.BOOLEAN: BooleanRadioFilter, K
 @require_GET
 def suggest_rows(request: HttpRequest, model_admin: Any, name: str) -> HttpResponse:
     """Return the rows that a field can name and that have a text, page by page. Raises `NotFound`."""
-    actor, field = get_actor(request), model_admin.own.sdl.find_field(name)
+    own: OwnModel = model_admin.own
+    actor = get_actor(request)
+    field = own.sdl.find_field(name)
     offered = model_admin.get_fields(request) if model_admin.may_open(actor) else ()
-    if field is None or field.input_column not in offered:
-        raise NotFound("There is no such field.")
-    rows = select_choices(model_admin.own, actor, field)
-    searching = admin.site.get_model_admin(rows.model)
-    found, _ = searching.get_search_results(request, rows, request.GET.get("term", ""))
-    return show_suggestions(found, read_page_number(request))
-
-
-def select_choices(own: OwnModel, actor: Actor, field: OwnField) -> models.QuerySet[Any]:
-    """Return the rows that a relation may name, the newest first. Raises `NotFound` for a field that is no relation."""
-    if field.kind != Kind.RELATION:
+    if field is None or field.kind != Kind.RELATION or field.input_column not in offered:
         raise NotFound("There is no such field.")
     target = own.types[field.type_name]
-    return select_nameable(target, target.projection.model._default_manager.order_by("-pk"), actor)
+    term = request.GET.get("term", "")
+    rows = target.projection.model._default_manager.order_by("-pk")
+    rows = select_nameable(target, rows, actor)
+    searching = admin.site.get_model_admin(rows.model)
+    found, _ = searching.get_search_results(request, rows, term)
+    return show_suggestions(found, read_page_number(request))
 
 
 def show_suggestions(rows: models.QuerySet[Any], page: int) -> HttpResponse:

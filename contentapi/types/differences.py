@@ -13,7 +13,7 @@ from graphql import InputObjectTypeDefinitionNode
 
 from contentapi.types.columns import fold, list_event_columns, list_rules, write_column, write_constraint
 from contentapi.types.declared import list_models, load_own_types
-from contentapi.types.fields import TRAITS, Kind, OwnField, OwnType, SdlError
+from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
 from contentapi.types.sdl import read_definitions
 
 TEXTS = (models.CharField, models.TextField)
@@ -66,27 +66,24 @@ def list_rule_differences(own: OwnType, model: type[models.Model]) -> Iterator[D
 
 def is_same(field: OwnField, column: Any, labels: Mapping[str, str]) -> bool:
     """Return whether a column stores the values of a field, and no others by its type."""
-    if column is None or isinstance(column, ArrayField) is not field.is_list:
+    if column is None or isinstance(column, ArrayField) is not field.is_list or column.null is field.is_never_null:
         return False
-    is_nullable = not field.is_required and not field.is_list
-    return column.null is is_nullable and is_same_item(field, column.base_field if field.is_list else column, labels)
+    return is_same_item(field, column.base_field if field.is_list else column, labels)
 
 
-def is_same_item(field: OwnField, column: Any, labels: Mapping[str, str]) -> bool:
+def is_same_item(field: OwnField, item: Any, labels: Mapping[str, str]) -> bool:
     """Return whether a column, or that of the items of a list, has the type and the limits of a field."""
-    if field.kind == Kind.RELATION and field.is_list:
-        return isinstance(column, models.BigIntegerField)
-    if not isinstance(column, TEXTS if field.kind == Kind.TEXT else TRAITS[field.kind].column):
+    if not isinstance(item, TEXTS if field.kind == Kind.TEXT else field.column_class):
         return False
-    match field.kind:
-        case Kind.RELATION:
-            target: Any = column.related_model
-            return bool(target._meta.label == labels[field.type_name])
-        case Kind.ENUM:
-            return tuple(value for value, _ in column.choices or ()) == field.values
-        case Kind.TEXT:
-            return column.max_length in (None, field.max_length)
-    return True
+    if field.kind == Kind.TEXT:
+        return item.max_length in (None, field.max_length)
+    if field.kind == Kind.RELATION and not field.is_list:
+        return get_label(item) == labels[field.type_name]
+    return not field.values or tuple(value for value, _ in item.choices or ()) == field.values
+
+
+def get_label(key: Any) -> str:
+    return str(key.related_model._meta.label)
 
 
 def list_missing_inputs(own: OwnType) -> Iterator[Difference]:

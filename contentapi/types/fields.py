@@ -124,6 +124,12 @@ class OwnField:
         return self.input_column if self.is_list else convert_to_snake(self.name)
 
     @property
+    def column_class(self) -> "type[models.Field[Any, Any]]":
+        """The class of the column, or of that of the items of a list."""
+        is_list_of_ids = self.is_list and self.kind == Kind.RELATION
+        return models.BigIntegerField if is_list_of_ids else TRAITS[self.kind].column
+
+    @property
     def input_name(self) -> str:
         """The name in inputs and bodies: `coverId` and `relatedIds` for relations."""
         suffix = ("Ids" if self.is_list else "Id") if self.kind == Kind.RELATION else ""

@@ -1,6 +1,5 @@
 """The files of an own type that `manage.py start_type` writes, each once: after that they are the team's."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from io import StringIO
@@ -154,8 +153,5 @@ def write_file(path: Path, text: str) -> None:
     """Write a file that is either complete or not there, whenever the process ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.new")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    temporary.write_text(text, "utf-8")
     temporary.replace(path)

@@ -1,11 +1,12 @@
 """What the API has for each own type, made of its SDL and its model: an `App` like one that is written by hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
-from typing import Any
+from typing import Any, ClassVar, cast
 
+import msgspec
 from ariadne import MutationType, QueryType, SchemaBindable
 from django.db.models import Q, QuerySet
 
@@ -13,6 +14,7 @@ from contentapi.core.identity import WRITERS, Actor
 from contentapi.events.declarations import App, Entry, EventSource, Type, Use
 from contentapi.graphql.root_fields import bind_fields, pass_arguments, pass_changes, pass_id
 from contentapi.graphql.sorting import build_sort
+from contentapi.http.response import Response, created, no_content
 from contentapi.projection import (
     OLDEST_FIRST,
     ConnectionType,
@@ -23,12 +25,14 @@ from contentapi.projection import (
     ToOne,
 )
 from contentapi.projection.fields import ProjectedField
+from contentapi.rest import Body, ExpectedVersionBody, Resource, ResourceRequest
 from contentapi.rest.representations import VERSION, Representation
 from contentapi.types import policy, selectors, services
+from contentapi.types.bodies import list_body_fields
 from contentapi.types.fields import Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
-from contentapi.types.resources import build_resources
 
+ACTIONS = {"publish": services.publish_row, "unpublish": services.unpublish_row}
 LISTS = ("types", "projections", "representations", "bindables", "sidebar", "links", "desk_roles")
 
 
@@ -148,3 +152,85 @@ def build_bindables(own: OwnModel) -> list[SchemaBindable]:
         bind_fields(MutationType(), {f"{verb}{sdl.name}": resolvers[verb] for verb in sdl.verbs}),
         *build_sort(sdl.name, orders | {"createdAt": OLDEST_FIRST}),
     ]
+
+
+# --- REST -------------------------------------------------------------------------------------------------
+
+
+def define_body(own: OwnModel, name: str, *, is_new: bool) -> type[Body]:
+    """Return a body with the fields of a type. A new row needs those that are required."""
+    base = Body if is_new else ExpectedVersionBody
+    fields = list_body_fields({field.input_column: field for field in own.sdl.fields}, is_new=is_new)
+    return cast("type[Body]", msgspec.defstruct(name, fields, bases=(base,), kw_only=True, module=__name__))
+
+
+class OwnResource(Resource):
+    own: ClassVar[OwnModel]
+    body: ClassVar[type[Body]] = ExpectedVersionBody
+
+    def perform(self, service: Callable[..., Any], request: ResourceRequest, ids: dict[str, str]) -> Any:
+        """Call a service for the row of the path, with the version that the request expects."""
+        version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
+        (row_id,) = ids.values()
+        return service(self.own.model, actor=request.actor, row_id=row_id, expected_version=version)
+
+
+class RowCollection(OwnResource):
+    def get(self, request: ResourceRequest) -> Response:
+        page = request.page(*self.own.sdl.filters)
+        rows = selectors.select_rows(self.own, request.actor, page.filters, page.after)
+        return request.shown.page(rows, page, request.actor)
+
+    def post(self, request: ResourceRequest) -> Response:
+        create = self.own.create or partial(services.create_row, self.own.model)
+        values = request.body(self.body).provided()
+        row, json = request.shown.create(request.actor, lambda: create(actor=request.actor, **values))
+        return created(f"/{self.own.sdl.path}/{row.pk}", json)
+
+
+class RowResource(OwnResource):
+    def get(self, request: ResourceRequest, **ids: str) -> Response:
+        return request.shown.one(selectors.select_row_by_id(self.own, request.actor, *ids.values()), request.actor)
+
+    def patch(self, request: ResourceRequest, **ids: str) -> Response:
+        update = self.own.update or partial(services.update_row, self.own.model)
+        changes = request.body(self.body).provided()
+        version = request.expected_version(changes.pop("expected_version"))
+        (row_id,) = ids.values()
+        row = update(actor=request.actor, row_id=row_id, changes=changes, expected_version=version)
+        return request.shown.of(row, request.actor)
+
+    def delete(self, request: ResourceRequest, **ids: str) -> Response:
+        self.perform(services.delete_row, request, ids)
+        return no_content()
+
+
+class RowPublication(OwnResource):
+    service: ClassVar[Callable[..., Any]]
+
+    def post(self, request: ResourceRequest, **ids: str) -> Response:
+        return request.shown.of(self.perform(type(self).service, request, ids), request.actor)
+
+
+def build_resources(own: OwnModel, shown: Representation) -> dict[str, type[Resource]]:
+    """Return the classes of the paths of a type."""
+    name, define = own.sdl.name, partial(define_resource, own, shown)
+    row = f"{own.sdl.path}/<str:{own.sdl.id_name}>"
+    actions = ACTIONS if own.sdl.has_publication else {}
+    return {
+        own.sdl.path: define("Collection", RowCollection, body=define_body(own, f"New{name}", is_new=True)),
+        row: define("Resource", RowResource, body=define_body(own, f"{name}Changes", is_new=False)),
+        **{
+            f"{row}/{action}": define(action.title(), RowPublication, service=staticmethod(service))
+            for action, service in actions.items()
+        },
+    }
+
+
+def define_resource(
+    own: OwnModel, shown: Representation, suffix: str, base: type[Resource], **attributes: Any
+) -> type[Resource]:
+    is_private = own.sdl.read != "public"
+    kind: Any = type(base)
+    made = kind(f"{own.sdl.name}{suffix}", (base,), {"own": own, **attributes}, is_private=is_private, shows=shown)
+    return cast("type[Resource]", made)

@@ -31,9 +31,11 @@ from contentapi.types.fields import (
     SCALARS,
     Kind,
     OwnField,
+    OwnType,
     SdlError,
 )
 
+INTERFACE = re.compile(r"^interface Event {\n(.*?)^}", re.DOTALL | re.MULTILINE)
 Files = Mapping[Path, Sequence[DefinitionNode]]
 OTHER_DIRECTIVES = ("cost", "listSize", "deprecated")
 
@@ -170,3 +172,12 @@ def require_possible_range(limits: Sequence[float], kind: Kind, place: str) -> N
         raise SdlError(f"{place}: the limits of an Int are whole numbers of 32 bits.")
     if len(limits) > 1 and limits[0] > limits[1]:
         raise SdlError(f"{place}: minimum is greater than maximum.")
+
+
+def write_event_type(own: OwnType, sdl: str) -> str:
+    """Return the type of the events of an own type. `sdl` has the interface `Event`, whose fields the type has too."""
+    found = INTERFACE.search(sdl)
+    fields = found[1] if found else ""
+    name, noun = own.name, own.noun
+    field = f'  "The {noun} as it is now; null if you may not see it."\n  {name.lower()}: {name}\n'
+    return f'"Something that happened to {own.a_noun}."\ntype {name}Event implements Event {{\n{fields}{field}}}\n'

@@ -21,7 +21,7 @@ from contentapi.events.uses import refuse_required
 from contentapi.types import policy, selectors
 from contentapi.types.fields import AUTHOR
 from contentapi.types.models import OwnModel, get_own_model
-from contentapi.types.validation import NULL, clean_values, require_known
+from contentapi.types.validation import NULL, clean_values, refuse_unknown
 
 Rule = Callable[[OwnModel, Actor, int | None], bool]  # of the policy, for the rows of a user
 
@@ -44,22 +44,17 @@ def create_row(model: type[Model], /, *, actor: Actor, **values: Any) -> Any:
 
 def find_author(own: OwnModel, actor: Actor, author_id: str | None) -> int:
     """Return the id of the author that a caller names: None is their own. Raises `Invalid` and `Forbidden`."""
-    if author_id is None:
-        owner_id, pk = actor.user_id, None
-    else:
-        owner_id, pk = find_user_of_author(own, author_id)
-    action = f"write {own.sdl.nouns}{' of this author' if author_id else ''}"
-    require_permission(actor, policy.may_write_of(own, actor, owner_id), action)
-    return own.owners.get_or_create_id(actor) if pk is None else pk
-
-
-def find_user_of_author(own: OwnModel, author_id: str) -> tuple[int | None, int]:
-    """Return the ids of the user and of the author. Raises `Invalid` for an unknown one."""
-    authors = own.types[AUTHOR.capitalize()].projection.model._default_manager
-    found = authors.filter(pk=parse_id(author_id)).values_list("user_id", "pk").first()
-    require_known(own, AUTHOR, () if found else {author_id})
-    user_id, pk = found or (None, 0)
-    return user_id, pk
+    found: Any = None
+    whose = " of this author" if author_id else ""
+    if author_id is not None:
+        authors = own.types[AUTHOR.capitalize()].projection.model._default_manager
+        found = authors.only("user_id").filter(pk=parse_id(author_id)).first()
+        if not found:
+            refuse_unknown(own, AUTHOR, author_id)
+    owner_id = found.user_id if found else actor.user_id
+    allowed = policy.may_write_of(own, actor, owner_id)
+    require_permission(actor, allowed, f"write {own.sdl.nouns}{whose}")
+    return int(found.pk) if found else own.owners.get_or_create_id(actor)
 
 
 @transaction.atomic

@@ -105,8 +105,7 @@ def list_unknown(field: OwnField, unknown: Collection[str]) -> list[str]:
     return [f"There is no {kind} with the id {text[:LONGEST_ID]}." for text in sorted(unknown)]
 
 
-def require_known(own: OwnModel, name: str, unknown: Collection[str]) -> None:
-    """Raise `Invalid` for ids that no row has."""
-    field = own.sdl.find_field(name)
-    if field and unknown:
-        raise Invalid({field.input_name: list_unknown(field, unknown)})
+def refuse_unknown(own: OwnModel, name: str, text: str) -> None:
+    """Raise `Invalid` for an id that no row has."""
+    if field := own.sdl.find_field(name):
+        raise Invalid({field.input_name: list_unknown(field, {text})})

@@ -22,7 +22,7 @@ from contentapi.projection.selections import SelectedField
 from contentapi.rest import Body
 from contentapi.rest.openapi import read_openapi_file
 from contentapi.schema import APPS, EVENT_TYPES, SCHEMA
-from contentapi.types import resources
+from contentapi.types import runtime
 from contentapi.types.declared import load_own_types
 from contentapi.types.own_fields import DECLARED, OwnFields
 from tests.content import TEXT_FIELDS
@@ -82,7 +82,7 @@ def build_schemas() -> dict[str, Schema]:
         more = {key: field for key, field in kind.fields.items() if get_named_type(field.type).name != base}
         added = {key: describe_output(name, key, field, (), found) for key, field in more.items()}
         found[name] = build_object(name, kind.description, {**found[base]["properties"], **added})
-    described = [body for body in iterate_bodies() if body.__module__ != resources.__name__]  # not those of own types
+    described = [body for body in iterate_bodies() if body.__module__ != runtime.__name__]  # not those of own types
     bodies = {body.__name__: body for body in described if body.__name__ not in HAND_WRITTEN}
     found |= {name: describe_body(body, find_inputs(name)) for name, body in bodies.items()}
     found |= {name: describe_page(name.removesuffix("Page")) for name in iterate_pages()}

@@ -11,7 +11,7 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from contentapi.conf.timeouts import MIGRATION_PAUSE
 from contentapi.db.distribution import is_distributed
 from contentapi.db.migration_locks import LOCK_TIMEOUT, is_lock_failure, limit_locks
-from contentapi.types.own_filters import adapt_indexes
+from contentapi.types.own_values import adapt_indexes
 
 ATTEMPTS = 10
 

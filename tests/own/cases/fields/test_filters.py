@@ -8,7 +8,7 @@ from django.db import connection
 
 from blog.models import POST_OWN, Post
 from blog.search.indexing import index_posts
-from contentapi.types.own_filters import adapt_indexes, match_own_fields, write_indexes
+from contentapi.types.own_values import adapt_indexes, match_own_fields, write_indexes
 from tests.conftest import GraphQL
 from tests.factories import make_post
 from tests.resources import send_request
