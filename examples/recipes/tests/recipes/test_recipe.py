@@ -34,7 +34,8 @@ def build_values() -> dict[str, object]:
     ],
 )
 def test_outcomes(gql: GraphQL, role: Role | None, creation: int, reading: int) -> None:
-    actor, path = role and make_actor(role), f"/recipes/{make_recipe().pk}"
+    actor = make_actor(role) if role else None
+    path = f"/recipes/{make_recipe().pk}"
     assert send_request("POST", f"{path}/publish", actor=make_actor(Role.ADMIN)).status == 200
 
     assert send_request("POST", "/recipes", build_values(), actor=actor).status == creation
