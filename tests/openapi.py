@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
+import contentapi.schema  # noqa: F401 - binds the representations of own types
 from contentapi.rest.openapi import load_openapi_document
 
 DOCUMENT = load_openapi_document()

@@ -129,6 +129,8 @@ def build_publication_actions(own: OwnModel) -> list[Action]:
             perform=perform_each(partial(service, own.model), "row_id"),
             is_permitted=may_publish,
             is_offered=partial(is_offered, name),
+            confirmed_from=1 if name == "unpublish" else Action.confirmed_from,
+            is_dangerous=name == "unpublish",
         )
         for name, (service, text) in states.items()
     ]

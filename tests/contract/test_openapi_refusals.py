@@ -153,7 +153,9 @@ def build_failing_requests(operation: Operation) -> list[tuple[int, MakeRequest]
 
 
 @pytest.mark.parametrize(
-    "operation", [found for found in OPERATIONS.values() if not found.is_document], ids=lambda found: found.id
+    "operation",
+    [OPERATIONS[name] for name in SUCCESSES if not OPERATIONS[name].is_document],
+    ids=lambda found: found.id,
 )
 def test_common_error_response_is_as_described(operation: Operation, settings: Settings) -> None:
     world = World()

@@ -7,6 +7,7 @@ from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Rol
 from contentapi.core.policy import PUBLIC_EVENTS
 from contentapi.events.models import Event
 from tests.contentapi.core import all_policies as policy
+from tests.contract.own_types import OWN_KINDS
 
 READER, AUTHOR, EDITOR, ADMIN = (
     Actor(user_id=7, role=role, scopes=ALL_SCOPES) for role in (Role.READER, Role.AUTHOR, Role.EDITOR, Role.ADMIN)
@@ -30,8 +31,10 @@ def list_kinds(actor: Actor) -> dict[str, str]:
     assert public == '"events_event"."is_public"'
     found = {}
     for other in others:
-        kind, _, owner = other.removeprefix("(").partition(" AND ")
-        found[kind.rpartition("LIKE ")[2].partition(".")[0]] = owner.removesuffix(")") if owner else ""
+        condition, _, owner = other.removeprefix("(").partition(" AND ")
+        kind = condition.rpartition("LIKE ")[2]
+        if not kind.startswith(OWN_KINDS):
+            found[kind.partition(".")[0]] = owner.removesuffix(")") if owner else ""
     return found
 
 

@@ -2,14 +2,17 @@
 
 import subprocess
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from pytest_django import Settings
 
+from contentapi.management.commands import start_type
 from contentapi.types.declared import load_own_types
 from tests.contentapi.types.sdl import RECIPE, write_schema
 
@@ -30,6 +33,9 @@ def project(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch)
     """Return the folder of a project with a type. The process that would write its migration is `run`."""
     settings.BASE_DIR, settings.SCHEMA_DIR = tmp_path, write_schema(tmp_path)
     load_own_types.cache_clear()
+    # This project has the type if the example was copied into it.
+    monkeypatch.delitem(apps.app_configs, "recipes", raising=False)
+    monkeypatch.setattr(start_type, "find_spec", lambda name: None if name == "recipes" else find_spec(name))
     monkeypatch.setattr(subprocess, "run", lambda command, **_: write(tmp_path, "run", " ".join(command[2:])))
     yield tmp_path
     load_own_types.cache_clear()

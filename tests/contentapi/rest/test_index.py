@@ -8,6 +8,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from contentapi.health.readiness import get_readiness
+from tests.contract.own_types import OWN_TYPES
 
 CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
@@ -36,6 +37,7 @@ def test_program_gets_the_links_as_json(accept: str) -> None:
         "events": "/events",
         "orders": "/orders",
         "users": "/users",
+        **{own.plural: f"/{own.path}" for own in OWN_TYPES},
     }
 
 

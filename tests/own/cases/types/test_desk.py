@@ -78,7 +78,7 @@ def test_buttons_publish_and_unpublish(editor: Client) -> None:
     states = []
 
     for name in ("publish", "unpublish"):
-        editor.post(reverse("admin:dishes_dish_action", args=[dish.pk, name]))
+        submit_form(editor, reverse("admin:dishes_dish_action", args=[dish.pk, name]))
         states.append(Dish.objects.get().published_at is not None)
 
     assert states == [True, False]
