@@ -138,7 +138,8 @@ def select_posts(actor: Actor, criteria: PostCriteria, after: Position | None = 
 
 def select_newest_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> Rows[Post]:
     """Return the newest posts, 10 by default, with one status if it is given. Raises `Malformed`."""
-    return select_posts(actor, PostCriteria.parse(status=status))[: require_page_size(limit, default=10)]
+    criteria = PostCriteria(None if status is None else parse_status(status))
+    return select_posts(actor, criteria)[: require_page_size(limit, default=10)]
 
 
 @parametrised(Post)
