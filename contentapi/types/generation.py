@@ -22,6 +22,10 @@ from contentapi.types.declared import Related, list_models
 from contentapi.types.fields import AUTHOR, TRAITS, Kind, OwnField, OwnType, convert_to_snake
 
 TEMPLATES = Path(__file__).parent / "templates"
+IMPORTS = (  # of the declaration
+    "from contentapi.events.declarations import App",
+    "from contentapi.types.models import OwnModel",
+)
 TAG_LINE = re.compile(r"^[ \t]*(\{%[^%]*%\})[ \t]*\n", re.MULTILINE)
 READ_RULES = {
     "public": "",
@@ -58,7 +62,8 @@ def list_files(own: OwnType, root: Path, types: Sequence[OwnType], related: Rela
         own.file.parent / "resources" / f"{snake}.graphql": render("fragment.graphql", own),
         tests / "__init__.py": "",
         tests / f"test_{snake}.py": write_test(own, apps_of_types),
-        app / "api.py": render("api.py.txt", own),  # after what it imports: with it, the app is installed
+        # After what it imports: with it, the app is installed
+        app / "api.py": render("api.py.txt", own, imports=sorted([write_model_import(own), *IMPORTS])),
     }
 
 
@@ -104,6 +109,10 @@ def write_test(own: OwnType, apps_of_types: Mapping[str, str]) -> str:
     )
 
 
+def write_model_import(own: OwnType) -> str:
+    return f"from {own.app}.models import {own.name}"
+
+
 def list_test_imports(own: OwnType, needed: Sequence[OwnField], apps_of_types: Mapping[str, str]) -> list[str]:
     """Return the imports, among them those of what makes the rows that required relations name."""
     related = sorted({convert_to_snake(field.type_name) for field in needed if field.kind == Kind.RELATION})
@@ -112,7 +121,7 @@ def list_test_imports(own: OwnType, needed: Sequence[OwnField], apps_of_types: M
     return sorted(
         [
             "from contentapi.core.identity import Role",
-            f"from {own.app}.models import {own.name}",
+            write_model_import(own),
             "from tests.conftest import GraphQL",
             f"from tests.factories import {', '.join(others)}",
             "from tests.resources import send_request",

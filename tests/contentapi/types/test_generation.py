@@ -135,14 +135,15 @@ def test_test_makes_what_a_relation_requires(card_files: dict[str, str]) -> None
 
 
 @pytest.mark.parametrize("app", ["bars", "urls"])  # before and after the packages of the server
-def test_imports_of_the_test_are_sorted(tmp_path: Path, app: str) -> None:
+def test_imports_are_sorted(tmp_path: Path, app: str) -> None:
     types = read_types(tmp_path, recipes=RECIPE.replace('app: "recipes"', f'app: "{app}"'))
 
-    text = list_files(types["Recipe"], tmp_path, [*types.values()], RELATED)[tmp_path / f"tests/{app}/test_recipe.py"]
+    files = list_files(types["Recipe"], tmp_path, [*types.values()], RELATED)
 
-    imports = re.findall("^from .*", text, re.MULTILINE)
-    assert f"from {app}.models import Recipe" in imports
-    assert imports == sorted(imports)
+    for name in (f"tests/{app}/test_recipe.py", f"{app}/api.py"):
+        imports = re.findall("^from .*", files[tmp_path / name], re.MULTILINE)
+        assert f"from {app}.models import Recipe" in imports
+        assert imports == sorted(imports)
 
 
 def test_line_with_a_note_is_folded_by_its_code_alone() -> None:
