@@ -14,10 +14,6 @@ class Migration(migrations.Migration):
 
     operations = [
         pgtrigger.migrations.RemoveTrigger(
-            model_name='author',
-            name='announce_updated',
-        ),
-        pgtrigger.migrations.RemoveTrigger(
             model_name='post',
             name='attribute_to_database',
         ),
@@ -34,11 +30,6 @@ class Migration(migrations.Migration):
             name='announce_updated',
         ),
         migrations.AddField(
-            model_name='author',
-            name='own',
-            field=models.JSONField(blank=True, db_default=models.Value({}, models.JSONField()), default=dict),
-        ),
-        migrations.AddField(
             model_name='post',
             name='own',
             field=models.JSONField(blank=True, db_default=models.Value({}, models.JSONField()), default=dict),
@@ -47,10 +38,6 @@ class Migration(migrations.Migration):
             model_name='postversion',
             name='own',
             field=models.JSONField(blank=True, db_default=models.Value({}, models.JSONField()), default=dict),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name='author',
-            trigger=pgtrigger.compiler.Trigger(name='announce_updated', sql=contentapi.events.triggers.AnnouncementSql(func="IF ROW(OLD.name) IS DISTINCT FROM ROW(NEW.name) THEN INSERT INTO blog_searchchange (author_id) VALUES (NEW.id); END IF; IF ROW(OLD.name, OLD.bio, OLD.avatar_url, OLD.own, OLD.email) IS DISTINCT FROM ROW(NEW.name, NEW.bio, NEW.avatar_url, NEW.own, NEW.email) AND coalesce(current_setting('contentapi.silent', true), '') NOT IN ('everything', 'author') THEN INSERT INTO events_outbox (actor_id, type, subject_id, changes, is_public, owner_ids) SELECT (nullif(current_setting('pghistory.context_metadata', true), '')::jsonb ->> 'changed_by')::bigint, 'author.updated', NEW.id, CASE WHEN ROW(OLD.name, OLD.bio, OLD.avatar_url, OLD.own) IS DISTINCT FROM ROW(NEW.name, NEW.bio, NEW.avatar_url, NEW.own) THEN array_remove(ARRAY[CASE WHEN OLD.name IS DISTINCT FROM NEW.name THEN 'name' END, CASE WHEN OLD.bio IS DISTINCT FROM NEW.bio THEN 'bio' END, CASE WHEN OLD.avatar_url IS DISTINCT FROM NEW.avatar_url THEN 'avatarUrl' END], NULL) || CASE WHEN OLD.own IS DISTINCT FROM NEW.own THEN ARRAY(SELECT key FROM jsonb_each(OLD.own || NEW.own) WHERE OLD.own -> key IS DISTINCT FROM NEW.own -> key ORDER BY key) ELSE '{}' END ELSE ARRAY['email'] END, ROW(OLD.name, OLD.bio, OLD.avatar_url, OLD.own) IS DISTINCT FROM ROW(NEW.name, NEW.bio, NEW.avatar_url, NEW.own), array_remove(ARRAY[NEW.user_id], NULL); END IF; RETURN NULL;", hash='cf6804bfb0e7769ab6078a1e563cac9b99465813', operation='UPDATE', pgid='pgtrigger_announce_updated_48852', table='blog_author', when='AFTER')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='post',
@@ -67,5 +54,19 @@ class Migration(migrations.Migration):
         pgtrigger.migrations.AddTrigger(
             model_name='post',
             trigger=pgtrigger.compiler.Trigger(name='delete_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func='INSERT INTO "blog_postversion" ("author_id", "body", "canonical_url", "changed_at", "changed_by", "changed_with", "coauthor_ids", "cover_alt", "cover_id", "created_at", "description", "excerpt", "id", "own", "pgh_context", "pgh_created_at", "pgh_label", "publish_at", "published_at", "slug", "slug_is_chosen", "status", "tags", "title", "updated_at", "version") VALUES (OLD."author_id", OLD."body", OLD."canonical_url", OLD."changed_at", OLD."changed_by", OLD."changed_with", OLD."coauthor_ids", OLD."cover_alt", OLD."cover_id", OLD."created_at", OLD."description", OLD."excerpt", OLD."id", OLD."own", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'delete\', OLD."publish_at", OLD."published_at", OLD."slug", OLD."slug_is_chosen", OLD."status", OLD."tags", OLD."title", OLD."updated_at", OLD."version"); RETURN NULL;', hash='4a1d4c0649af801de76cdbc5402bad0ebd5a8038', operation='DELETE', pgid='pgtrigger_delete_delete_e411d', table='blog_post', when='AFTER')),
+        ),
+        # Last, as an insertion of a post locks its author
+        pgtrigger.migrations.RemoveTrigger(
+            model_name='author',
+            name='announce_updated',
+        ),
+        migrations.AddField(
+            model_name='author',
+            name='own',
+            field=models.JSONField(blank=True, db_default=models.Value({}, models.JSONField()), default=dict),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='author',
+            trigger=pgtrigger.compiler.Trigger(name='announce_updated', sql=contentapi.events.triggers.AnnouncementSql(func="IF ROW(OLD.name) IS DISTINCT FROM ROW(NEW.name) THEN INSERT INTO blog_searchchange (author_id) VALUES (NEW.id); END IF; IF ROW(OLD.name, OLD.bio, OLD.avatar_url, OLD.own, OLD.email) IS DISTINCT FROM ROW(NEW.name, NEW.bio, NEW.avatar_url, NEW.own, NEW.email) AND coalesce(current_setting('contentapi.silent', true), '') NOT IN ('everything', 'author') THEN INSERT INTO events_outbox (actor_id, type, subject_id, changes, is_public, owner_ids) SELECT (nullif(current_setting('pghistory.context_metadata', true), '')::jsonb ->> 'changed_by')::bigint, 'author.updated', NEW.id, CASE WHEN ROW(OLD.name, OLD.bio, OLD.avatar_url, OLD.own) IS DISTINCT FROM ROW(NEW.name, NEW.bio, NEW.avatar_url, NEW.own) THEN array_remove(ARRAY[CASE WHEN OLD.name IS DISTINCT FROM NEW.name THEN 'name' END, CASE WHEN OLD.bio IS DISTINCT FROM NEW.bio THEN 'bio' END, CASE WHEN OLD.avatar_url IS DISTINCT FROM NEW.avatar_url THEN 'avatarUrl' END], NULL) || CASE WHEN OLD.own IS DISTINCT FROM NEW.own THEN ARRAY(SELECT key FROM jsonb_each(OLD.own || NEW.own) WHERE OLD.own -> key IS DISTINCT FROM NEW.own -> key ORDER BY key) ELSE '{}' END ELSE ARRAY['email'] END, ROW(OLD.name, OLD.bio, OLD.avatar_url, OLD.own) IS DISTINCT FROM ROW(NEW.name, NEW.bio, NEW.avatar_url, NEW.own), array_remove(ARRAY[NEW.user_id], NULL); END IF; RETURN NULL;", hash='cf6804bfb0e7769ab6078a1e563cac9b99465813', operation='UPDATE', pgid='pgtrigger_announce_updated_48852', table='blog_author', when='AFTER')),
         ),
     ]
