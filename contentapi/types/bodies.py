@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from contentapi.types.fields import NUMBERS, TRAITS, Kind, OwnField
 from contentapi.types.values import convert_value
 
 Schema = dict[str, Any]
+WHOLE = Annotated[float, Meta(multiple_of=1)]  # 300.0, which JSON Schema calls an integer
 STORABLE = r"^[^\x00]*$"
 
 
@@ -29,9 +30,7 @@ def list_body_fields(fields: Mapping[str, OwnField], *, is_new: bool = False) ->
 
 
 def get_type(field: OwnField) -> Any:
-    item: Any = (
-        field.decoded | float if field.kind == Kind.INT else field.decoded
-    )  # also 300.0, an integer of JSON Schema
+    item: Any = field.decoded | WHOLE if field.kind == Kind.INT else field.decoded
     return list.__class_getitem__(item) if field.is_list else item
 
 
