@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.apps import AppConfig, apps
+from django.conf import settings
 from django.core.checks import Error, register
 
 
@@ -9,20 +10,20 @@ class ContentApiConfig(AppConfig):
 
     def ready(self) -> None:
         from contentapi.auth import signing_keys  # noqa: F401 - these register themselves
-        from contentapi.conf.checks import START_TAG
-        from contentapi.desk.webhooks import admin  # noqa: F401
+        from contentapi.conf.checks import DESK_TAG, START_TAG
         from contentapi.health import deployment  # noqa: F401
         from contentapi.types.differences import check_own_types
 
         register(check_trusted_documents, START_TAG)
-        register(check_sidebar, START_TAG)
         register(check_own_types, START_TAG)
+        register(check_sidebar, DESK_TAG)
 
 
 def check_sidebar(**_: Any) -> list[Error]:
     """Check that the admin has the models of the entries of the sidebar."""
     from django.contrib import admin
 
+    import contentapi.urls  # noqa: F401 - registers the pages
     from contentapi.events.declarations import load_apps
 
     models = [entry.model for declared in load_apps() for entry in declared.sidebar]
@@ -34,8 +35,14 @@ def check_sidebar(**_: Any) -> list[Error]:
 
 
 def check_trusted_documents(**_: Any) -> list[Error]:
-    """Check the documents that CONTENTAPI_DOCUMENTS and CONTENTAPI_DOCUMENTS_MANIFEST select."""
+    """Check the documents that CONTENTAPI_DOCUMENTS and CONTENTAPI_DOCUMENTS_MANIFEST select, if there are any."""
+    from contentapi.conf import conf
     from contentapi.conf.environment import build_error
+
+    given = conf.environment
+    is_folder_used = (settings.SCHEMA_DIR / "documents").exists()
+    if given.contentapi_documents == "any" and not (given.contentapi_documents_manifest or is_folder_used):
+        return []  # a command need not build the schema
     from contentapi.graphql.trusted_documents import ManifestError
     from contentapi.urls import endpoint
 

@@ -1,8 +1,12 @@
+"""The addresses of the API and of the desk, whose pages are registered here: a plain command needs none of them."""
+
 from django.conf import settings
 from django.contrib import admin
 from django.urls import path
 
 from contentapi.auth.signing_keys import jwks
+from contentapi.core.identity import OWN_TYPES
+from contentapi.desk.webhooks import admin as webhooks  # noqa: F401 - registers its pages
 from contentapi.events.declarations import collect_resources
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
@@ -11,6 +15,12 @@ from contentapi.media.receiving import receive_file
 from contentapi.rest.index import build_index
 from contentapi.rest.openapi import docs, openapi
 from contentapi.schema import APPS, SCHEMA, load_sdl
+
+admin.autodiscover()
+if OWN_TYPES:
+    from contentapi.types.desk import register_admins
+
+    register_admins()  # it looks at those of the apps
 
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
 # Of each resource the path, without the leading slash, and the view

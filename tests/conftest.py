@@ -25,6 +25,7 @@ from django.test import Client, TransactionTestCase
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker, Settings
 
+import contentapi.urls  # noqa: F401 - registers the pages of the desk, over which tests iterate
 from contentapi.conf import timeouts
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role

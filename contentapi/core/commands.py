@@ -11,12 +11,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from contentapi.conf.checks import START_TAG
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 
 
 class OperatorCommand(BaseCommand):
     """A command that calls a service. An `ApiError` ends it with its message and exit status 1."""
+
+    requires_system_checks: list[str] | tuple[str, ...] = [START_TAG]  # all checks take longer than most commands
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:

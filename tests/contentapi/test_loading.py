@@ -1,4 +1,7 @@
-"""Commands and servers collect no garbage while they load modules, and do so afterwards. They load no jobs."""
+"""Commands and servers collect no garbage while they load modules, and do so afterwards. They load no jobs.
+
+A command of an operator loads neither the schema nor the pages of the desk.
+"""
 
 import subprocess
 import sys
@@ -8,6 +11,18 @@ import pytest
 from tests.deployment.processes import ROOT
 
 PRINT = "import gc, sys; print(gc.isenabled(), gc.get_freeze_count() > 100_000, 'pycurl' in sys.modules)"
+CHECK = """
+import sys
+from django.core.management import load_command_class
+command = load_command_class(sys.argv[1], sys.argv[2])
+command.check(**command.get_check_kwargs({"database": "default"}))
+print({"contentapi.urls", "contentapi.schema", "contentapi.desk.bases"} & sys.modules.keys())
+"""
+
+
+def run_python(*arguments: str) -> str:
+    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 @pytest.mark.servers
@@ -17,6 +32,12 @@ PRINT = "import gc, sys; print(gc.isenabled(), gc.get_freeze_count() > 100_000, 
     ids=["command", "server"],
 )
 def test_garbage_is_collected_after_the_start_and_no_job_is_loaded(arguments: list[str]) -> None:
-    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run_python(*arguments) == "True True False"
 
-    assert done.stdout == "True True False\n"
+
+@pytest.mark.servers
+@pytest.mark.parametrize(
+    ("app", "name"), [("users", "create_user"), ("blog", "import_posts"), ("contentapi", "migrate")]
+)
+def test_checks_of_a_command_load_neither_the_schema_nor_the_pages_of_the_desk(app: str, name: str) -> None:
+    assert run_python("-c", f"import django; django.setup(){CHECK}", app, name) == "set()"

@@ -33,6 +33,8 @@ DENSE = 9  # nodes of the syntax tree a line
 
 def main() -> int:
     django.setup()
+    import contentapi.urls  # noqa: F401 - registers the pages of the desk
+
     figures, ceilings = measure_weight(), read_table("contentapi", "weight")
     for name, figure in figures.items():
         print(f"{figure:>10,.10g}  {name} (ceiling {ceilings.get(name, 'missing')})")

@@ -3,11 +3,13 @@
 import time
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands.migrate import Command as MigrateCommand
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 
+from contentapi.conf.checks import START_TAG
 from contentapi.conf.timeouts import MIGRATION_PAUSE
 from contentapi.db.distribution import is_distributed
 from contentapi.db.migration_locks import LOCK_TIMEOUT, is_lock_failure, limit_locks
@@ -21,6 +23,8 @@ class Command(MigrateCommand):
         f"{MigrateCommand.help} A migration waits for a lock for {LOCK_TIMEOUT} at most, because requests wait behind "
         f"it. It is then rolled back and tried again, {ATTEMPTS} times in all."
     )
+
+    requires_system_checks = [START_TAG, Tags.database, Tags.models]
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

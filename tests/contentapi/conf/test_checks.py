@@ -133,3 +133,10 @@ def test_unusable_redis_url_is_one_error_without_a_secret(settings: Settings, ur
 )
 def test_usable_redis_url_passes(settings: Settings, url: str) -> None:
     assert check(settings, REDIS_URL=url) == []
+
+
+@pytest.mark.parametrize(
+    "variables", [{"CONTENTAPI_DOCUMENTS": "trusted"}, {"CONTENTAPI_DOCUMENTS_MANIFEST": "none.json"}]
+)
+def test_missing_documents_are_an_error(settings: Settings, variables: dict[str, str]) -> None:
+    assert [error.id for error in check(settings, **variables)] == ["contentapi.CONTENTAPI_DOCUMENTS"]
