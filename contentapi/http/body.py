@@ -36,8 +36,7 @@ def is_json(content_type: str, media_types: tuple[str, ...] = (JSON,)) -> bool:
 def read_request_body(environ: Mapping[str, Any]) -> bytes:
     """Return the body, with a Content-Length or chunked, without a byte order mark (RFC 8259, section 8.1).
 
-    Raises `UnsupportedMediaType` for a compressed body, `TooLarge` for one over CONTENTAPI_MAX_BODY, and `Malformed`
-    for one that ends early.
+    Raises `UnsupportedMediaType` if it is compressed, `TooLarge` over CONTENTAPI_MAX_BODY, `Malformed` if it is cut.
     """
     encoding = environ.get("HTTP_CONTENT_ENCODING")
     if encoding is not None and encoding.strip().lower() != "identity":
@@ -63,10 +62,8 @@ def read_request_body(environ: Mapping[str, Any]) -> bytes:
 def decode_json(content: bytes, decoder: msgspec.json.Decoder[B], name: str = "body") -> tuple[B, Any]:
     """Decode a body. Return the decoded object, and the plain value of the whole body with its ignored members.
 
-    `name` is what an error calls the content.
-
-    Raises `Malformed` with the position of the error. A duplicate key is an error: two readers might use different
-    values.
+    Raises `Malformed`, which calls the content `name`, with the position of the error. A duplicate key is an error: two
+    readers might use different values.
     """
     try:
         value = VALUE.decode(content)
@@ -121,10 +118,6 @@ def build_object_without_duplicates(members: Iterable[tuple[str, Any]]) -> dict[
 
 def get_decode_error_reason(error: Exception) -> str:
     """Return why a body cannot be decoded, for the client. msgspec's messages are suitable, Python's are not."""
-    match error:
-        case RecursionError():
-            return "it is nested too deeply"
-        case UnicodeDecodeError():
-            return f"it is not UTF-8 (byte {error.start})"
-        case _:
-            return str(error).rstrip(".")
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return f"it is not UTF-8 (byte {error.start})" if isinstance(error, UnicodeDecodeError) else str(error).rstrip(".")

@@ -32,10 +32,7 @@ MAX_ADDRESS = 100  # characters
 
 
 def find_forwarded_address(header: str, number: int) -> str | None:
-    """Return the address of `for` in the element with this number from the end of `Forwarded`.
-
-    Returns None if there are fewer elements, if one of these is malformed, or if it has no address.
-    """
+    """Return the address of `for` in the element with this number from the end; None if one of these has no form."""
     element = next(islice(read_elements(header), number - 1, None), None)
     return None if element is None else read_address(element)
 
@@ -90,9 +87,8 @@ def client_address(environ: Mapping[str, Any]) -> str:
     """Return the IPv4 address of the client, or its IPv6 network (/64), which one customer gets.
 
     The operator's own proxies, CONTENTAPI_TRUSTED_PROXIES of them, add the last entries of CONTENTAPI_FORWARDED_HEADER;
-    the first of these is the client. Without proxies, or if the entry is not an address,
-    this is the address of the connection. A connection through a socket file has no address: all of them share the key
-    "unknown".
+    the first of these is the client. Without proxies, or if the entry is not an address, this is the address of the
+    connection. Connections through a socket file have no address: all of them share the key "unknown".
     """
     proxies = conf.environment.contentapi_trusted_proxies
     if proxies:

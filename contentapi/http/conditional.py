@@ -27,10 +27,7 @@ def reject_misplaced_preconditions(environ: Mapping[str, Any], *, creates: bool)
 
 
 def resolve_expected_version(if_match: str | None, sent: str | None) -> ExpectedVersion:
-    """Return the version that a write expects, from If-Match and from `expectedVersion` (`sent`).
-
-    Raises `Malformed` for an invalid If-Match, and if the two name different versions.
-    """
+    """Return the version that If-Match and `expectedVersion` (`sent`) name. Raises `Malformed` if they differ."""
     if if_match is None or if_match.strip() == "*":
         return sent
     allowed = parse_if_match(if_match)

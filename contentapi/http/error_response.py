@@ -19,10 +19,9 @@ TITLES = responses | {413: "Content Too Large", 422: "Unprocessable Content"}
 
 
 def error_response(exception: BaseException, accept: str) -> Response:
-    """Return the response to a request that failed with an exception, and record the error for the log.
+    """Return the response to a request that failed, and record the error for the log. Its code is in X-Error-Code.
 
-    The body is `{"error": message}`, or problem details (RFC 9457) if `accept` names their media type. The code is in
-    X-Error-Code.
+    The body is `{"error": message}`, or problem details (RFC 9457) if `accept` names their media type.
     """
     error = classify_and_record(exception)
     is_problem = wants_problem(accept)

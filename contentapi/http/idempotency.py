@@ -51,11 +51,10 @@ def replay_or_execute(actor: Actor, key: str, request: str, action: Action, rend
 
     Raises what `action` raises, `Malformed` for an invalid key, `Invalid` for a key of another request, `Conflict`
     while the first request runs, and `RateLimited` if the person stores too many bytes: nothing is written then.
-    Nothing is stored for anonymous callers: every write refuses them.
     """
     if not KEY.fullmatch(key):
         raise Malformed("Idempotency-Key must be 1 to 255 visible ASCII characters.")
-    if actor.is_anonymous:
+    if actor.is_anonymous:  # every write refuses them: nothing is stored
         return run_transaction(action)
     return run_transaction(partial(execute_once, actor.user_id, hash_key(actor, key), request, action, render))
 

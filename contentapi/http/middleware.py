@@ -78,9 +78,7 @@ def get_route(request: HttpRequest) -> str:
 def get_session_credential(request: HttpRequest) -> str:
     """Return the user of a session, like `user:17`, if the request has used its session."""
     session = getattr(request, "session", None)
-    if session is None or not session.accessed:
-        return ""
-    user_id = session.get(SESSION_KEY)
+    user_id = session.get(SESSION_KEY) if session is not None and session.accessed else None
     return f"user:{user_id}" if user_id else ""
 
 

@@ -1,8 +1,7 @@
-"""One log line for each request, under the request's id.
+"""One log line for each request, under the request's id. Query strings, headers and bodies are never logged.
 
 The line of a failed request holds the method, the path, the status, the error code and a short message. Messages of
-codes outside `SAFE_MESSAGES` are left out, because they may repeat the document, its variables or the body. Query
-strings, headers and bodies are never logged.
+codes outside `SAFE_MESSAGES` are left out, because they may repeat the document, its variables or the body.
 
 Client errors are INFO: any client can cause them at any rate, so they must not raise an operator's alarm. Failures of
 the server are ERROR. An unknown exception keeps its traceback. While the database is unavailable there is one line a
@@ -54,10 +53,7 @@ def classify_and_record(exception: BaseException) -> ApiError:
 
 
 def finish_request(record: RequestRecord, seconds: float) -> None:
-    """Count a request and log it. Call this once for each request, when its response is complete.
-
-    `seconds` is the time that it took. Health checks are not counted.
-    """
+    """Count a request, unless it is a health check, and log it. Call this once, when its response is complete."""
     environment = conf.environment
     if record.path in HEALTH_PATHS:
         share = environment.contentapi_log_sample_health
@@ -137,10 +133,7 @@ def describe_failure(record: RequestRecord) -> str:
 
 
 def rank_errors(record: RequestRecord) -> list[ApiError]:
-    """Return the errors of a request. The first is the one with the status of the response.
-
-    A response with data and errors (294) has no such error: there, the error with the highest status is first.
-    """
+    """Return the errors of a request, first the one with the response's status; of 294 that with the highest one."""
     return sorted(record.errors, key=lambda error: (error.status != record.status, -error.status))
 
 

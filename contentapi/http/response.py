@@ -60,10 +60,7 @@ def finalize_response(response: Response, headers: dict[str, str], method: str) 
 
 
 def send(response: Response, start_response: StartResponse, shared: Mapping[str, str] = {}) -> list[bytes]:
-    """Send a response without Django. Note its status and size.
-
-    `shared` are the headers of Django's middleware. The response's take precedence, and `Vary` is joined from both.
-    """
+    """Send a response without Django, and note its status and size. `shared` are the headers of Django's middleware."""
     record, status, own = current_record.get(), response.status, response.headers
     record.status, record.size = status, len(response.body)
     headers = {**shared, **own, "X-Request-ID": record.id}

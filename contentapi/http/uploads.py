@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from errno import ENOSPC
 from re import Pattern
 from tempfile import TemporaryFile
@@ -27,8 +27,7 @@ EXCESS = "The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI
 class Upload(NamedTuple):
     """A kind of upload: its method, its paths, its limit in bytes, and the message for a body above the limit.
 
-    `find_sender` returns the actor of a request, or None if the caller has no permission. Uploads of the desk are not
-    metered.
+    `find_sender` returns the actor of a request; None without the permission. Uploads of the desk are not metered.
     """
 
     method: str
@@ -44,18 +43,16 @@ class Upload(NamedTuple):
 
 
 class SentFile(NamedTuple):
-    """A file, its name as the client states it, and its SHA-256. `body` is the file of the form that contains it."""
+    """A file, its name as the client states it, and its SHA-256."""
 
     file: IO[bytes]
     name: str
     size: int
     sha256: bytes
-    body: IO[bytes] | None = None
 
     def close(self) -> None:
-        """Delete the temporary files."""
-        for opened in filter(None, (self.file, self.body)):
-            opened.close()
+        """Delete the temporary file."""
+        self.file.close()
 
 
 class SpooledBody:
@@ -82,22 +79,20 @@ def read_sent_file(environ: Mapping[str, Any], family: str, limit: int) -> SentF
 
     Raises `UnsupportedMediaType`, `TooLarge`, and `Malformed` for an incomplete body and for a form without one file.
     """
-    if environ.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() != "identity":
+    encoding = environ.get("HTTP_CONTENT_ENCODING", "identity")
+    if encoding.strip().lower() != "identity":
         raise UnsupportedMediaType("Content-Encoding is not supported. Send the body uncompressed.")
     content_type = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
     if content_type != FORM and not content_type.startswith(f"{family}/"):
         raise UnsupportedMediaType(f"Send the file as the body with a type like {family}/png, or in a form ({FORM}).")
-    with ExitStack() as opened:  # closes the files if there is an error
-        overhead = FORM_OVERHEAD if content_type == FORM else 0
-        body = opened.enter_context(closing(spool(environ, limit, overhead)))
-        if content_type == FORM:
-            name = take_file_name(body)
-            file = opened.enter_context(closing(read_form(environ, body)))
-            sent = describe_file(file, name, limit)._replace(body=body)
-        else:
-            sent = describe_file(body, read_file_name(environ.get("HTTP_CONTENT_DISPOSITION", "")), limit)
-        opened.pop_all()
-    return sent
+    if content_type != FORM:
+        name = read_file_name(environ.get("HTTP_CONTENT_DISPOSITION", ""))
+        file = spool(environ, limit, 0)
+        return describe_file(file, name, limit)
+    with spool(environ, limit, FORM_OVERHEAD) as body:
+        name = take_file_name(body)
+        file = read_form(environ, body)
+        return describe_file(file, name, limit)
 
 
 def spool(environ: Mapping[str, Any], limit: int, overhead: int) -> IO[bytes]:
@@ -136,11 +131,13 @@ def copy_body(stream: Any, body: SpooledBody, most: int) -> int:
 
 
 def describe_file(file: IO[bytes], name: str, limit: int) -> SentFile:
+    """Return the file, measured. Raises `TooLarge`, and then closes it."""
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").digest()  # type: ignore[arg-type]  # any readable file
     size = file.tell()
     file.seek(0)
     if size > limit:
+        file.close()
         raise build_size_error(limit)
     return SentFile(file, name, size, digest)
 
@@ -151,19 +148,12 @@ def build_size_error(limit: int) -> TooLarge:
 
 def read_file_name(disposition: str) -> str:
     """Return the name in a Content-Disposition: in UTF-8, in ISO-8859-1, or as RFC 8187 encodes it. It may be empty."""
+    with suppress(UnicodeError):  # WSGI passes the bytes of a header as characters of ISO-8859-1
+        disposition = disposition.encode("latin-1").decode()
     try:
-        _, parameters = parse_header_parameters(decode_header(disposition))
+        return str(parse_header_parameters(disposition)[1].get("filename", ""))
     except ValueError:
         return ""
-    return str(parameters.get("filename", ""))
-
-
-def decode_header(value: str) -> str:
-    """Return the text of a header, whose bytes WSGI passes as characters of ISO-8859-1."""
-    try:
-        return value.encode("latin-1").decode()
-    except UnicodeError:
-        return value
 
 
 def take_file_name(body: IO[bytes]) -> str:

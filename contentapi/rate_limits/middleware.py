@@ -32,7 +32,11 @@ class RateLimitMiddleware:
         response = self.get_response(request)
         if request.path_info.startswith(NOT_THE_API) or "RateLimit" in response:
             return response
-        return self.charge_request(request) or self.with_headers(request, response)
+        refusal = self.charge_request(request)
+        if refusal is None:
+            for name, value in request.META[ACCOUNT].headers.items():
+                response[name] = value
+        return refusal or response
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> HttpResponse | None:
         if request.path_info.startswith(NOT_THE_API) or getattr(view, "handles_rate_limit", False):
@@ -49,8 +53,3 @@ class RateLimitMiddleware:
         except RateLimited as error:
             return django_error_response(error, get_accept(request))
         return None
-
-    def with_headers(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        for name, value in request.META[ACCOUNT].headers.items():
-            response[name] = value
-        return response

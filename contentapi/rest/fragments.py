@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,21 +35,18 @@ RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule,
 
 
 class RepresentationFragments(SchemaBindable):
-    """The representations, as an Ariadne bindable. Raises `ProjectionError`, with the file, if one does not match.
-
-    `added` has the names of further fields of representations, by the names of their types.
-    """
+    """The representations, as an Ariadne bindable, with `added` fields by the names of their types."""
 
     def __init__(
         self, directory: Path, representations: Sequence[Representation], added: Mapping[str, Sequence[str]] = NOTHING
     ) -> None:
-        self.directory = directory
-        self.load = partial(load_fragments, directory=directory, added=added)
+        self.directory, self.added = directory, added
         self.representations = {representation.name: representation for representation in representations}
 
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
         fragments: dict[str, FragmentDefinitionNode] = {}
-        for path, fragment in self.load(schema).items():
+        found_files = load_fragments(schema, self.directory, self.added)
+        for path, fragment in found_files.items():
             name, kind = fragment.name.value, fragment.type_condition.name.value
             found = self.representations.get(name)
             if found is None or get_projection(schema.type_map[kind]) is not found.projection:
@@ -81,12 +77,9 @@ def bind_representation(
 
 
 def load_fragments(
-    schema: GraphQLSchema, directory: Path, added: Mapping[str, Sequence[str]] = NOTHING
+    schema: GraphQLSchema, directory: Path, added: Mapping[str, Sequence[str]]
 ) -> dict[Path, FragmentDefinitionNode]:
-    """Return the fragment of each file, with the `added` fields of its type.
-
-    Raises `ProjectionError` unless each file has one, and all are valid.
-    """
+    """Return the fragment of each file. Raises `ProjectionError`, with the file, unless each has one that is valid."""
     found: dict[Path, FragmentDefinitionNode] = {}
     for path in sorted(directory.glob("*.graphql")):
         try:

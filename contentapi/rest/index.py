@@ -1,7 +1,6 @@
 """Serve /: what this server is, and links to what it offers. HTML for browsers, JSON for all others."""
 
 from collections.abc import Callable, Collection
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -30,22 +29,22 @@ LINKS = {
 }
 
 
-def render_index(collections: Collection[str], request: HttpRequest) -> HttpResponse:
-    """Return the page if Accept prefers HTML, otherwise the links as JSON."""
-    links = LINKS | {name: f"/{name}" for name in collections}
-    if conf.environment.contentapi_introspection == "off":
-        del links["schema"]
-    context: dict[str, Any] = {"name": NAME, "description": DESCRIPTION}
-    if select_media_type(get_accept(request), [JSON, HTML]) == HTML:
-        context |= {"links": links, "origin": get_request_origin(request.META)}
-        response = HttpResponse(render_to_string("contentapi/index.html", context), headers=build_page_headers())
-    else:
-        context |= {"version": VERSION, "_links": {relation: {"href": href} for relation, href in links.items()}}
-        response = HttpResponse(msgspec.json.encode(context), content_type=JSON)
-    response["Cache-Control"], response["Vary"] = "no-cache", "Accept"
-    return respond_with_etag(request, response)
-
-
 def build_index(collections: Collection[str]) -> Callable[..., HttpResponse]:
-    """Return the view, with links to these collections."""
-    return for_readers(partial(render_index, collections))
+    """Return the view, with links to these collections: a page if Accept prefers HTML, otherwise JSON."""
+
+    @for_readers
+    def view(request: HttpRequest) -> HttpResponse:
+        links = LINKS | {name: f"/{name}" for name in collections}
+        if conf.environment.contentapi_introspection == "off":
+            del links["schema"]
+        context: dict[str, Any] = {"name": NAME, "description": DESCRIPTION}
+        if select_media_type(get_accept(request), [JSON, HTML]) == HTML:
+            context |= {"links": links, "origin": get_request_origin(request.META)}
+            response = HttpResponse(render_to_string("contentapi/index.html", context), headers=build_page_headers())
+        else:
+            context |= {"version": VERSION, "_links": {relation: {"href": href} for relation, href in links.items()}}
+            response = HttpResponse(msgspec.json.encode(context), content_type=JSON)
+        response["Cache-Control"], response["Vary"] = "no-cache", "Accept"
+        return respond_with_etag(request, response)
+
+    return view

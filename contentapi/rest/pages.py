@@ -46,10 +46,7 @@ class PageRequest:
     fields: str = ""
 
     def link_to(self, name: str, place: int | str | None) -> dict[str, str]:
-        """Return the Link header with the URL of the next page, if there is one.
-
-        `place` is the offset or cursor of that page, which needs no URL encoding.
-        """
+        """Return the Link header of the next page, if there is one, by its offset or cursor, which need no encoding."""
         if place is None:
             return {}
         filters = f"{urlencode(self.filters)}&" if self.filters else ""
@@ -58,10 +55,7 @@ class PageRequest:
         return {"Link": f'<{address}>; rel="next"'}
 
     def cursor_after(self, item: bytes, rank: bytes | None = None) -> str:
-        """Return the cursor of the page that begins after an item, which is a JSON object.
-
-        `rank` is the number by which the collection is ordered, if that is not the time of creation.
-        """
+        """Return the cursor of the page after an item in JSON. `rank` is its order, if not the time of creation."""
         last = ITEM.decode(item)
         value = last.created_at if rank is None else float(rank)
         return encode_cursor(Position(int(last.id), value), self.collection, self.filters)
@@ -73,12 +67,9 @@ def parse_page_params(
     filters: Sequence[str],
     prefix: str = "",
     *,
-    has_offset: bool = True,
+    has_offset: bool = True,  # if the collection is not too long to be counted
 ) -> PageRequest:
-    """Parse the query parameters of a collection. Raises `Malformed` for unknown, repeated and invalid ones.
-
-    A collection without `offset` is too long to be counted.
-    """
+    """Parse the query parameters of a collection. Raises `Malformed` for unknown, repeated and invalid ones."""
     known = {"limit", "cursor", "fields", *filters}  # the request has read `fields`
     values = parse_query_parameters(parameters, known | {"offset"} if has_offset else known)
     if "offset" in values and "cursor" in values:

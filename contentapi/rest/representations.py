@@ -97,10 +97,7 @@ class Representation:
         return Response(OK, msgspec.json.encode({**found, **members}))
 
     def create(self, actor: Actor, write: Callable[[], M]) -> tuple[M, Response]:
-        """Call a service that creates a row. Return the row, and its JSON object with its tag.
-
-        The statement that inserts the row also selects the JSON, where that is possible.
-        """
+        """Return the row that a service creates, and its JSON, which its INSERT selects where that is possible."""
         with register_inserted_row_selection(self.build_request(actor)) as selection:
             row = write()
         text = selection.get_json(row)

@@ -87,11 +87,8 @@ class ResourceRequest:
         return read_request_body(self.environ)
 
     def read_file(self, family: str, limit: int) -> SentFile:
-        """Return the file that the request sends, at its start. Raises the errors of `read_sent_file`.
-
-        Storing it may take long: other requests keep their slots.
-        """
-        enter_expensive_lane()
+        """Return the file that the request sends, at its start. Raises the errors of `read_sent_file`."""
+        enter_expensive_lane()  # storing a file may take long: other requests keep their slots
         self.file = self.file or read_sent_file(self.environ, family, limit)
         self.file.file.seek(0)
         return self.file
@@ -208,11 +205,19 @@ class Resource:
             if request.fields:
                 self.identify_content(request)  # reads a file before the transaction, as for a key
                 action = transaction.atomic(action)  # without the write, if the response is too large
-            return execute_once(request, action, self.identify_content) if HEADER in request.environ else action()
+            return self.execute_once(request, action) if HEADER in request.environ else action()
         finally:  # also after a conflict: the client must be able to read the version that it missed
             record_write(request.actor.user_id)
             if request.file is not None:
                 request.file.close()
+
+    def execute_once(self, request: ResourceRequest, action: Callable[[], Response]) -> Response:
+        """Execute a write with an Idempotency-Key, or return the stored response to it."""
+        environ = request.environ
+        target = [request.method, environ["PATH_INFO"], environ.get("QUERY_STRING", "")]
+        digest = hash_request(target, self.identify_content(request))
+        render = partial(render_refusal, accept=environ.get("HTTP_ACCEPT", ""))
+        return replay_or_execute(request.actor, environ[HEADER], digest, action, render)
 
     def identify_content(self, request: ResourceRequest) -> bytes:
         """Return what identifies the body of a request."""
@@ -227,17 +232,6 @@ class Resource:
             headers["Location"] = request.prefix + headers["Location"]
         body = negotiation.add_version_prefix(response.body, request.prefix) if request.prefix else response.body
         return Response(response.status, body, headers)
-
-
-def execute_once(
-    request: ResourceRequest, action: Callable[[], Response], identify: Callable[[ResourceRequest], bytes]
-) -> Response:
-    """Execute a write with an Idempotency-Key, or return the stored response to it."""
-    environ = request.environ
-    target = [request.method, environ["PATH_INFO"], environ.get("QUERY_STRING", "")]
-    digest = hash_request(target, identify(request))
-    render = partial(render_refusal, accept=environ.get("HTTP_ACCEPT", ""))
-    return replay_or_execute(request.actor, environ[HEADER], digest, action, render)
 
 
 def render_refusal(error: Exception, accept: str) -> Response | None:
