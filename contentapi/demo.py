@@ -56,13 +56,10 @@ FIRST_QUERY = "{ posts(limit: 2) { title author { name } commentCount comments {
 
 
 def load_demo() -> None:
-    """Load the missing content, and make the password and the API key in var/ valid for the demo's admin.
-
-    The worker renders posts again whose images have addresses of another port.
-    """
+    """Load the missing content, and make the password and the API key in var/ valid for the demo's admin."""
     with silence():
         load_content()
-    blog.images.render_posts_with_old_addresses()
+    blog.images.render_posts_with_old_addresses()  # of another port: the worker renders them
     ensure_credentials()
 
 
@@ -80,9 +77,8 @@ def load_content() -> None:
 
 
 def get_or_create_actor(email: str, name: str, role: Role) -> Actor:
-    user = User.objects.with_email(email).first() or users.create_user(
-        actor=OPERATOR, email=email, name=name, role=role
-    )
+    user = User.objects.with_email(email).first()
+    user = user or users.create_user(actor=OPERATOR, email=email, name=name, role=role)
     return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="operator")
 
 

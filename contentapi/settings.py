@@ -146,16 +146,13 @@ def build_database_settings(url: str) -> dict[str, Any]:
     return {"ENGINE": "contentapi.db.engine", **values, **common, "OPTIONS": options | parameters}
 
 
-def build_replica_settings(url: str) -> dict[str, Any]:
-    """Return the settings of a replica. Tests read from the primary in its place."""
-    replica = build_database_settings(url)
-    return {**replica, "OPTIONS": {**replica["OPTIONS"], "connect_timeout": 2}, "TEST": {"MIRROR": "default"}}
-
-
 DATABASES = {"default": build_database_settings("" if EMBEDDED else ENVIRONMENT.database_url)}
 if not EMBEDDED and ENVIRONMENT.database_replica_urls:
     for number, replica_url in enumerate(ENVIRONMENT.database_replica_urls, start=1):
-        DATABASES[f"replica{number}"] = build_replica_settings(replica_url)
+        replica = build_database_settings(replica_url)
+        options = {**replica["OPTIONS"], "connect_timeout": 2}
+        # Tests read from the primary in its place.
+        DATABASES[f"replica{number}"] = {**replica, "OPTIONS": options, "TEST": {"MIRROR": "default"}}
     DATABASE_ROUTERS = ["contentapi.core.replicas.ReplicaRouter"]
 
 # --- Users and passwords -------------------------------------------------------------------------------
@@ -185,6 +182,10 @@ UNFOLD = build_theme(dashboard="blog.desk.dashboard.add_dashboard", script="blog
 
 # --- The OAuth 2.0 authorization server, by RFC 9700 -----------------------------------------------------
 OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - the default; foreign keys need it
+RFC_9700_RULES = [
+    "IMPLICIT_GRANT", "PASSWORD_GRANT", "PKCE_METHOD", "PKCE_REQUIRED", "ACCESS_TOKEN_TRANSPORT", "AUTHZ_RESPONSE_ISS",
+    "TOKEN_STORAGE", "REFRESH_TOKEN", "REDIRECT_URI_SCHEME", "REDIRECT_URI_MATCHING",
+]  # fmt: skip
 OAUTH2_PROVIDER = {
     "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
     "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 24 * 3600,
@@ -196,16 +197,7 @@ OAUTH2_PROVIDER = {
     "ALLOW_URI_WILDCARDS": False,
     "SCOPES": dict(Scope.choices),
     "DEFAULT_SCOPES": Scope.values,
-    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
-    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
-    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
-    "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
-    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
-    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
-    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
-    "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
-    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_SCHEME": True,
-    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
+    **{f"COMPLIANT_BCP_RFC9700_{rule}": True for rule in RFC_9700_RULES},
 }
 
 # --- HTTP ----------------------------------------------------------------------------------------------

@@ -1,7 +1,4 @@
-"""Identify the caller of a GraphQL or REST request by its credential headers.
-
-The endpoint charges the request: `contentapi.rate_limits.account`.
-"""
+"""Identify the caller of a GraphQL or REST request by its credential headers."""
 
 from collections.abc import Callable, Mapping
 from functools import cache

@@ -17,26 +17,18 @@ from contentapi.conf.environment import Environment
 class CachedSettings:
     """Settings by their lower-case names. Each is read from Django's settings at its first use."""
 
-    @cached_property
-    def environment(self) -> Environment:
-        environment: Environment = settings.ENVIRONMENT
-        return environment
+    environment: Environment
+    https: bool
+    debug: bool
+    public_url: str
+
+    def __getattr__(self, name: str) -> Any:
+        value = vars(self)[name] = getattr(settings, name.upper())
+        return value
 
     @cached_property
     def allowed_hosts(self) -> tuple[str, ...]:
         return tuple(settings.ALLOWED_HOSTS)
-
-    @cached_property
-    def https(self) -> bool:
-        return bool(settings.HTTPS)
-
-    @cached_property
-    def debug(self) -> bool:
-        return bool(settings.DEBUG)
-
-    @cached_property
-    def public_url(self) -> str:
-        return str(settings.PUBLIC_URL)
 
     @cached_property
     def origin(self) -> str:

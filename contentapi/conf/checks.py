@@ -1,7 +1,4 @@
-"""System checks of the environment variables: one error for each invalid variable, with a hint.
-
-`contentapi.auth.signing_keys` adds the checks of the signing keys.
-"""
+"""System checks of the environment variables: an error with a hint for each invalid one."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -48,10 +45,7 @@ def check_environment(**_: Any) -> list[Error]:
 
 
 def require_valid_start() -> None:
-    """Exit with all errors that prevent a start: of the environment, and of code and contracts that do not agree.
-
-    A server calls this at its start. A command runs the checks of `START_TAG` itself, or all checks.
-    """
+    """Exit with all errors that prevent a start. A server calls this; a command runs those of `START_TAG`, or all."""
     errors = run_checks(tags=[START_TAG, DESK_TAG])
     if errors:
         errors.sort(key=lambda error: str(error.id))
@@ -69,6 +63,9 @@ def list_rules(given: Environment) -> list[tuple[str, bool, str]]:
     worker, shutdown = given.contentapi_worker_timeout, given.contentapi_shutdown_timeout
     collector, unreadable = "is not the address of an OpenTelemetry collector", "cannot be read, or names no database"
     required = "is required when DATABASE_URL is set"
+    no_mail = "is not the address of a mail server, or names no sender"
+    no_public_url = "requires CONTENTAPI_PUBLIC_URL when DATABASE_URL is set"
+    no_media_url = is_bucket and not given.contentapi_media_url
     return [
         ("DATABASE_URL", bool(database) and not is_postgres, "is not the address of a PostgreSQL database"),
         ("DATABASE_URL", is_postgres and not is_database_url(database), unreadable),
@@ -79,21 +76,9 @@ def list_rules(given: Environment) -> list[tuple[str, bool, str]]:
             for number, url in enumerate(given.database_replica_urls, start=1)
         ),
         ("REDIS_URL", bool(redis) and not is_redis_url(redis), "is not the address of a Redis"),
-        (
-            "EMAIL_URL",
-            bool(email) and not parse_email_url(email),
-            "is not the address of a mail server, or names no sender",
-        ),
-        (
-            "EMAIL_URL",
-            bool(email and database and not given.contentapi_public_url),
-            "requires CONTENTAPI_PUBLIC_URL when DATABASE_URL is set",
-        ),
-        (
-            "CONTENTAPI_MEDIA_URL",
-            is_bucket and not given.contentapi_media_url,
-            "is required when CONTENTAPI_MEDIA is a bucket",
-        ),
+        ("EMAIL_URL", bool(email) and not parse_email_url(email), no_mail),
+        ("EMAIL_URL", bool(email and database and not given.contentapi_public_url), no_public_url),
+        ("CONTENTAPI_MEDIA_URL", no_media_url, "is required when CONTENTAPI_MEDIA is a bucket"),
         ("CONTENTAPI_WORKER_TIMEOUT", worker < least, f"{limit}{worker}"),
         ("CONTENTAPI_SHUTDOWN_TIMEOUT", shutdown < least, f"{limit}{shutdown}"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", not is_http_url(given.otel_exporter_otlp_endpoint), collector),

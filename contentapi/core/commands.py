@@ -100,17 +100,9 @@ def format_time(time: datetime | None) -> str | None:
 
 
 def format_cell(value: object) -> str:
-    """Return the text of a value in a table. Characters that a terminal interprets are escaped, as `\\n`.
-
-    So a name can neither begin a line nor hide one.
-    """
+    """Return a value in a table, escaped for a terminal: a name can neither begin a line nor hide one."""
     if value is None or value == "":
         return "-"
     if isinstance(value, list):
         value = " ".join(map(str, value))
-    text = str(value)
-    return text if text.isprintable() else "".join(each if each.isprintable() else escape(each) for each in text)
-
-
-def escape(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in str(value))

@@ -17,10 +17,7 @@ ExpectedVersion = str | AbstractSet[str] | None
 
 
 def parse_version(text: str) -> str | None:
-    """Return the version of a tag or of a version alone, with or without quotes: `7`, `7-c0ffee`, `"7-c0ffee"`.
-
-    Returns None for other text.
-    """
+    """Return the version of a tag or of a version alone: `7`, `7-c0ffee`, `"7-c0ffee"`. None for other text."""
     match = VERSION.fullmatch(text)
     return match["version"] if match else None
 

@@ -1,8 +1,7 @@
 """The error table: the exceptions that become error responses, each with a code and an HTTP status.
 
-Raise an `ApiError` anywhere: the endpoint of each transport renders it. Messages are for the developer of the client
-and contain no internals. `graphql/errors.py` adds two kinds. See docs/specification.md, "Errors", and
-docs/decisions/0019-errors-and-400-or-422.md.
+Raise an `ApiError` anywhere: each transport renders it. Messages are for the developer of the client and contain no
+internals. `graphql/errors.py` adds two kinds. See docs/decisions/0019-errors-and-400-or-422.md.
 """
 
 import re
@@ -26,24 +25,17 @@ Fields = Mapping[str, Sequence[str]]
 CONSTRAINT_OF_SHARD = re.compile(r'constraint "(\w+?)(?:_\d{6,})?"')  # without the id of the shard
 LACKS_MIGRATIONS = "contentapi.health.readiness.lacks_migrations"  # it executes a statement, and this package has none
 PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
+UNAVAILABLE = "The service is temporarily unavailable. Try again shortly."
 
 
 class ApiError(Exception):
-    """An error for the client. `fields` has the messages for each field, `headers` those of the response.
-
-    `limit` is the name of the limit that the request exceeded, for metrics.
-    """
+    """An error for the client. `fields` has messages by field, `headers` are the response's, `limit` is for metrics."""
 
     status = 500
     code = "INTERNAL"
 
     def __init__(
-        self,
-        message: str,
-        *,
-        fields: Fields | None = None,
-        headers: Mapping[str, str] | None = None,
-        limit: str = "",
+        self, message: str, *, fields: Fields | None = None, headers: Mapping[str, str] | None = None, limit: str = ""
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -66,11 +58,9 @@ class ResponseTooLarge(LimitExceeded):
 
     def __init__(self, most: int, note: str = "") -> None:
         self.most = most
-        super().__init__(
-            f"The response's size in bytes is {most + 1} or more; "
-            f"at most {most} is allowed (CONTENTAPI_MAX_RESPONSE).{note}",
-            limit="size of the response",
-        )
+        allowed = f"at most {most} is allowed (CONTENTAPI_MAX_RESPONSE)."
+        message = f"The response's size in bytes is {most + 1} or more; {allowed}{note}"
+        super().__init__(message, limit="size of the response")
 
 
 class Unauthenticated(ApiError):
@@ -165,9 +155,7 @@ class Unavailable(ApiError):
     status = 503
     code = "UNAVAILABLE"
 
-    def __init__(
-        self, message: str = "The service is temporarily unavailable. Try again shortly.", *, limit: str = ""
-    ) -> None:
+    def __init__(self, message: str = UNAVAILABLE, *, limit: str = "") -> None:
         super().__init__(message, headers={"Retry-After": "5"}, limit=limit)
 
 

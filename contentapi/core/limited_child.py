@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 LENGTH = 8
@@ -30,10 +30,7 @@ class ChildEnded(Exception):
 
 
 class LimitedChild:
-    """Handles one request at a time: call `begin`, wait until `is_done`, then call `read_response`; at the end `close`.
-
-    A request that breaks a limit ends the child, and the next one gets a new one.
-    """
+    """Handles one request at a time: `begin`, wait until `is_done`, `read_response`; at the end `close`."""
 
     def __init__(self, command: Sequence[str], *, memory: int, seconds: float) -> None:
         self.command, self.memory, self.seconds = command, memory, seconds
@@ -47,19 +44,20 @@ class LimitedChild:
         self.child = self.child or self.start()
         self.is_busy = True
         with suppress(BrokenPipeError):  # the child has ended: there will be no response
-            send(open_pipe(self.child.stdin), request)
+            send(self.child.stdin, request)
 
     def is_done(self, seconds: float | None = None) -> bool:
         """Wait for the child, for at most some seconds. Return whether it has responded or has ended."""
         if self.child is None:
             return True
         poller = select.poll()
-        poller.register(open_pipe(self.child.stdout), select.POLLIN)
+        pipe: Any = self.child.stdout
+        poller.register(pipe, select.POLLIN)
         return bool(poller.poll(None if seconds is None else seconds * 1000))
 
     def read_response(self) -> bytes:
         """Return the response. Raises `ChildEnded`."""
-        response = receive(open_pipe(self.child.stdout)) if self.child else None
+        response = receive(self.child.stdout) if self.child else None
         if response is None:
             child, self.is_busy = self.child, False
             self.close()
@@ -79,25 +77,20 @@ class LimitedChild:
     def start(self) -> subprocess.Popen[bytes]:
         command = [*self.command, str(self.memory), str(self.seconds)]
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
-        if open_pipe(child.stdout).read(len(READY)) != READY:
+        pipe: Any = child.stdout
+        if pipe.read(len(READY)) != READY:
             child.communicate()
             raise ChildEnded(child.returncode)
         return child
 
 
-def open_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:
-        raise RuntimeError("The child process has no pipes.")
-    return pipe
-
-
-def send(pipe: IO[bytes], content: bytes) -> None:
+def send(pipe: Any, content: bytes) -> None:
     pipe.write(len(content).to_bytes(LENGTH, "big"))
     pipe.write(content)
     pipe.flush()
 
 
-def receive(pipe: IO[bytes]) -> bytes | None:
+def receive(pipe: Any) -> bytes | None:
     """Return the next request or response; None if the other process has ended."""
     length = pipe.read(LENGTH)
     size = int.from_bytes(length, "big")
@@ -106,10 +99,7 @@ def receive(pipe: IO[bytes]) -> bytes | None:
 
 
 def respond_within_limits(respond: Callable[[bytes], bytes]) -> None:
-    """Respond to requests until the parent ends, with the limits of the command line: MEMORY SECONDS.
-
-    A request that breaks a limit ends this process without a response.
-    """
+    """Respond to requests until the parent ends, or one breaks a limit of the command line: MEMORY SECONDS."""
     for number in (signal.SIGINT, signal.SIGTERM):  # of a service: the parent gets them too, and ends the child
         signal.signal(number, signal.SIG_IGN)
     limit_memory(int(sys.argv[1]))

@@ -80,10 +80,7 @@ def build_cursor_purpose(collection: str, filters: Filters) -> str:
 
 @dataclass(frozen=True)
 class ConnectionWindow:
-    """The part of a collection that a connection shows: at most `size` items between two positions.
-
-    The items are counted from the beginning or, with `backwards`, from the end.
-    """
+    """At most `size` items of a collection between two positions: the first ones or, with `backwards`, the last."""
 
     collection: str
     filters: Filters

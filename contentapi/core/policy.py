@@ -108,10 +108,7 @@ def require_no_preview(actor: Actor) -> None:
 
 
 def require_permission(actor: Actor, allowed: bool, action: str) -> None:  # noqa: FBT001 - the call reads as a sentence
-    """Raise an error unless `allowed`: `Unauthenticated` for an anonymous actor, `Forbidden` for others.
-
-    `action` is part of the message, for example "publish posts".
-    """
+    """Raise `Unauthenticated` for an anonymous actor, else `Forbidden`, unless `allowed`. `action`: "publish posts"."""
     if allowed:
         return
     require_credential(actor, action)

@@ -15,11 +15,8 @@ T = TypeVar("T")
 
 
 def connect_redis(url: str, *, timeout: float) -> Any:
-    """Return a client, which connects at its first command and repeats none. The time-out is in seconds.
-
-    redis-py takes a tenth of a second to import, so that only processes with a Redis do.
-    """
-    from redis import Redis
+    """Return a client, which connects at its first command and repeats none. The time-out is in seconds."""
+    from redis import Redis  # takes a tenth of a second: only processes with a Redis import it
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 

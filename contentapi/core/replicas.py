@@ -5,9 +5,7 @@ primary if the replica fails. `contentapi.db.watch` decides which replicas are u
 
 An actor reads their own writes: after a write, `record_write` sends the reads of this user to the primary until each
 replica that is in use has replayed the write (`Pins`). Without Redis, all reads of authenticated actors go to the
-primary, while there is one.
-
-Without DATABASE_REPLICA_URLS, all of this is off. See docs/decisions/0042-replicas.md.
+primary, while there is one. See docs/decisions/0042-replicas.md.
 """
 
 import logging
@@ -171,10 +169,7 @@ def choose(number: int = 0) -> str | None:
 
 
 def leave_replica(error: Exception) -> bool:
-    """After an error of a statement on the replica of this thread, route the thread to another server.
-
-    Returns whether to repeat the statement. It is not repeated if the error is not one of the replica.
-    """
+    """Route this thread to another server after an error of its replica. Return whether to repeat the statement."""
     alias = ROUTE.alias
     if alias is None:
         return False

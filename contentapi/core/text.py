@@ -1,7 +1,4 @@
-"""Check that text can be stored, join JSON texts, and convert names.
-
-Storable text is any Unicode except NUL, which PostgreSQL does not support, and lone surrogates.
-"""
+"""Check that text can be stored (`contentapi.core.unicode`), join JSON texts, and convert names."""
 
 from contentapi.core.errors import Malformed
 from contentapi.core.unicode import is_storable
@@ -10,10 +7,7 @@ __all__ = ["consume_into_json_array", "convert_to_camel", "is_storable", "requir
 
 
 def require_storable(value: object) -> int:
-    """Raise `Malformed` if a decoded JSON value contains, at any depth, a string that cannot be stored.
-
-    Return the number of values: the value itself, and all keys and values in it.
-    """
+    """Return the number of keys and values in a decoded JSON value. Raises `Malformed` if a text cannot be stored."""
     pending = [value]
     number = 0
     while pending:

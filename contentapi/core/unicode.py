@@ -1,7 +1,4 @@
-"""Which text can be stored, which characters nobody sees, and what letters are without accents.
-
-A child process without Django uses this module.
-"""
+"""Which text can be stored, what nobody sees, and letters without accents. A child process without Django uses it."""
 
 import re
 import unicodedata

@@ -76,10 +76,7 @@ class Account:
             self.charge(total, writes=writes)
 
     def charge_failure(self, exception: Exception) -> ApiError:
-        """Charge a failed request, unless it is charged already. Return the error to respond with, and record it.
-
-        A caller over the limit gets 429 before any other error.
-        """
+        """Charge a failed request, unless it is charged. Return the recorded error: 429 comes before any other."""
         error = classify_and_record(exception)
         if isinstance(error, RateLimited):
             return error
@@ -90,10 +87,7 @@ class Account:
         return error
 
     def charge(self, total: int, *, writes: int = 0) -> None:
-        """Charge up to `total`; the writes of an authenticated caller also count against the write limit.
-
-        Raises `RateLimited`, and then charges nothing.
-        """
+        """Charge up to `total`, and the writes of an authenticated caller; nothing if this raises `RateLimited`."""
         is_write = writes > 0 and self.limits[0] is AUTHENTICATED
         if not self.is_metered or (total <= self.paid and not is_write):
             return

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import msgspec
 
 from contentapi.conf import conf
-
-NAMES = ("anonymous", "authenticated", "writes", "tokens", "previews", "login", "login_address", "login_account")
+from contentapi.conf.environment import Environment
 
 RATE = re.compile(r"(\d+)/(\d*)(second|minute|hour|day)s?")  # what `contentapi.conf.environment` accepts
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
-VARIABLES = {name: f"contentapi_rate_{name}" for name in NAMES}
+PREFIX = "contentapi_rate_"
+VARIABLES = {name.removeprefix(PREFIX): name for name in Environment.__struct_fields__ if name.startswith(PREFIX)}
 
 
 class Limit(NamedTuple):

@@ -4,14 +4,15 @@ import pytest
 from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
-from contentapi.rate_limits.limits import ANONYMOUS, NAMES, WRITES, Charge, Limit, LimitSpec
+from contentapi.rate_limits import limits
+from contentapi.rate_limits.limits import ANONYMOUS, WRITES, Charge, Limit, LimitSpec
 from tests.contentapi.rate_limits.test_account import limited
 
 
 def test_every_rate_of_the_environment_is_a_limit() -> None:
     rates = {name for name in Environment.__struct_fields__ if name.startswith("contentapi_rate_")}
 
-    assert {Limit(name).variable.lower() for name in NAMES} == rates
+    assert {limit.variable.lower() for limit in vars(limits).values() if isinstance(limit, Limit)} == rates
 
 
 @pytest.mark.parametrize(
