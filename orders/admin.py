@@ -118,6 +118,5 @@ class OrderAdmin(PolicyAdmin):
         return {"states": [(change, describe_origin(change.person, change.origin)) for change in changes]}
 
     show_status = build_column("Status", lambda order: str(order.status), ordering="status", label=COLORS)
-    show_created_at = build_time_column("created_at", "Created at")
     show_shipped_at = build_time_column("shipped_at", "Shipped at")
     show_delivered_at = build_time_column("delivered_at", "Delivered at")

@@ -34,10 +34,7 @@ def offer_accounts(field: Any) -> Any:
 
 @require_GET
 def suggest_writers(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
-    """Return the authors whose name or email has a text, page by page, and after the last one the other accounts.
-
-    The field for the account of an author gets accounts only.
-    """
+    """Return a page of the authors whose name or email has a text; after the last one, or for `user`, accounts."""
     actor, term = get_actor(request), request.GET.get("term", "")
     require_permission(actor, policy.may_manage_posts_and_authors(actor), "choose authors")
     is_account = request.GET.get("field_name") == "user"
@@ -119,12 +116,9 @@ class AuthorAdmin(PolicyAdmin):
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         return offer_accounts(super().formfield_for_dbfield(db_field, request, **options))
 
-    def create(self, actor: Actor, row: Author, form: ServiceForm) -> Author:
-        return services.create_author(actor=actor, author=row)
+    create = staticmethod(lambda actor, row, _: services.create_author(actor=actor, author=row))
+    delete = staticmethod(lambda actor, row: services.delete_author(actor=actor, author_id=str(row.pk)))
 
     def edit(self, actor: Actor, row: Author, form: ServiceForm) -> None:
         changes = {name: form.cleaned_data[name] for name in form.changed_data}
         services.edit_author(actor=actor, author_id=str(row.pk), changes=changes)
-
-    def delete(self, actor: Actor, row: Author) -> None:
-        services.delete_author(actor=actor, author_id=str(row.pk))

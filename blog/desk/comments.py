@@ -1,7 +1,5 @@
 """Comments in the admin site: the list, the page of a comment, and the newest comments beside the form of a post."""
 
-from collections.abc import Mapping
-from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -30,17 +28,13 @@ STATES = {
 }
 
 
-def moderate(actor: Actor, comment: Comment, values: Mapping[str, Any], name: str) -> Comment:
-    return moderation.moderate_comment(name, actor=actor, comment_id=str(comment.pk))
-
-
 def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
     return Action(
         name=name,
         label=name.capitalize(),
         done=done,
         help=effect,
-        perform=partial(moderate, name=name),
+        perform=lambda actor, comment, _: moderation.moderate_comment(name, actor=actor, comment_id=str(comment.pk)),
         is_permitted=lambda actor, comment: moderation.may_act(actor, comment, name),
         is_offered=lambda comment: not moderation.find_obstacle(comment, name),
         **options,
@@ -115,7 +109,6 @@ class CommentAdmin(PolicyAdmin):
         field = super().formfield_for_dbfield(db_field, request, **options)
         return authors.offer_accounts(field) if db_field.name == "author" else field
 
-    show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
     show_state = build_column("Status", lambda comment: comment.state, label=STATES)
     show_moderator = build_column("Status changed by", describe_moderator)
     show_state_changed_at = build_time_column("state_changed_at", "Status changed at")
@@ -125,9 +118,7 @@ class CommentAdmin(PolicyAdmin):
 
 
 def build_newest_comments(actor: Actor, post: Post) -> dict[str, Any]:
-    """Return the newest comments of a post that the actor may see and that are not deleted, with their actions; their
-    number, and the address of the whole list.
-    """
+    """Return the newest comments of a post that the actor may see, with their actions, their number and their list."""
     found = selectors.filter_comments_by_state(selectors.select_known_comments(actor).filter(post=post), "")
     found = found.select_related("author", "post__author").defer("post__body", "post__body_html")
     newest = queries.build_excerpt(queries.name_moderators(found).order_by("-created_at", "-id"), NEWEST)

@@ -10,8 +10,8 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
@@ -39,14 +39,9 @@ LABELS: Mapping[str, tuple[str, str]] = {
     jobs.UNDONE: ("deleted again", "deleted again"),
 }
 WORK: Mapping[str, str] = {ImportState.CHECKING: "files checked", ImportState.UNDOING: "posts processed"}
-COLORS = {
-    ImportState.CHECKED.value: "warning",
-    ImportState.CHECKING.value: "info",
-    ImportState.IMPORTING.value: "info",
-    ImportState.DONE.value: "success",
-    ImportState.FAILED.value: "danger",
-    ImportState.UNDOING.value: "info",
-}
+COLORS = dict.fromkeys(["checking", "importing", "undoing"], "info")
+COLORS |= {"checked": "warning", "done": "success", "failed": "danger"}
+CHANGE = "admin:blog_importjob_change"  # the page of an import
 FILES = 100  # of a page
 NO_WORKER = "Nothing is doing this import: the process “worker” is not running. Ask the operator to start it."
 
@@ -87,7 +82,7 @@ def change_state(
 ) -> HttpResponse:
     job = model_admin.get_object(request, object_id)
     change(actor=get_actor(request), job_id=object_id)
-    return redirect_to_job(job)
+    return redirect(CHANGE, job.pk)
 
 
 @never_cache
@@ -97,11 +92,9 @@ def undo(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> Http
         return change_state(request, model_admin, object_id, change=jobs.start_undo)
     job = jobs.find_import_job(actor=get_actor(request), job_id=object_id)
     if not jobs.may_be_undone(job):
-        return redirect_to_job(job)
-    title = f"Undo the import of {job.file_name}"
-    return model_admin.render(
-        request, "admin/blog/import/undo.html", {"title": title, "job": job, "plan": jobs.plan_undo(job)}
-    )
+        return redirect(CHANGE, job.pk)
+    context = {"title": f"Undo the import of {job.file_name}", "job": job, "plan": jobs.plan_undo(job)}
+    return model_admin.render(request, "admin/blog/import/undo.html", context)
 
 
 @never_cache
@@ -144,7 +137,7 @@ class ImportJobAdmin(PolicyAdmin):
             except Invalid as error:
                 form.add_api_error(error)
             else:
-                return redirect_to_job(job)
+                return redirect(CHANGE, job.pk)
         return self.render(request, "admin/blog/import/upload.html", {"title": "Import posts", "form": form})
 
     @method_decorator(never_cache)
@@ -177,10 +170,6 @@ class ImportJobAdmin(PolicyAdmin):
             "progress": describe_progress(job),
         }
         return self.render(request, "admin/blog/import/job.html", context)
-
-
-def redirect_to_job(job: ImportJob) -> HttpResponseRedirect:
-    return HttpResponseRedirect(reverse("admin:blog_importjob_change", args=[job.pk]))
 
 
 def describe_post(details: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -99,9 +99,8 @@ class LocalTimeWidget(forms.MultiWidget):
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         """Add the moments between which the person must choose, if the clocks show the time twice."""
         context: dict[str, Any] = super().get_context(name, value, attrs)
-        text, zone_name, chosen = (
-            each or "" for each in (value if isinstance(value, list) else self.decompress(value))
-        )
+        values = value if isinstance(value, list) else self.decompress(value)
+        text, zone_name, chosen = (each or "" for each in values)
         context["zone"] = zone_name or "UTC"
         try:
             moments = find_moments(text, zone_name)
@@ -109,9 +108,8 @@ class LocalTimeWidget(forms.MultiWidget):
             return context
         if len(moments) > 1:
             zone = find_zone(zone_name)
-            context["choices"] = [
-                (each.isoformat(), each.astimezone(zone), each == parse_moment(chosen)) for each in moments
-            ]
+            kept = parse_moment(chosen)
+            context["choices"] = [(each.isoformat(), each.astimezone(zone), each == kept) for each in moments]
         return context
 
 

@@ -93,10 +93,7 @@ class Excerpt(NamedTuple):
 
 
 def build_desk(actor: Actor, now: datetime) -> SimpleNamespace:
-    """Return the excerpts of the first page, of the posts that the actor has written and the changes that they may see.
-
-    It takes two statements for each excerpt, however many rows there are.
-    """
+    """Return the excerpts of the first page, by two statements each: of own posts, and of changes that they may see."""
     posts = selectors.select_written_posts(actor).select_related("author").defer("body", "body_html")
     due = select_scheduled(actor, posts).order_by("due_at", "id")
     scheduled = build_excerpt(due)

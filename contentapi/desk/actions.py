@@ -10,7 +10,7 @@ who stops or leaves keeps what is done. Without the script, the button does one 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -69,9 +69,6 @@ class Action:
         return self.has_form or self.confirmed_from == 1
 
 
-A = TypeVar("A", bound=Action)
-
-
 @dataclass
 class Outcome:
     """The objects that an action has changed, and those that were refused, by the reason."""
@@ -86,10 +83,7 @@ class Outcome:
 def perform_each(
     service: Callable[..., object], parameter: str, attribute: str = "pk"
 ) -> Callable[[Actor, Any, Mapping[str, Any]], Any]:
-    """Return a function that calls a service for an object.
-
-    `parameter` of the service gets the attribute of the object as text. The other values come from the form.
-    """
+    """Return a function that calls a service. Its `parameter` gets the attribute of an object as text."""
 
     def perform(actor: Actor, row: Any, values: Mapping[str, Any]) -> Any:
         service(actor=actor, **{parameter: str(getattr(row, attribute))}, **values)
@@ -105,7 +99,7 @@ def find_action(actions: Iterable[Action], name: str) -> Action:
     return found
 
 
-def list_offered_actions(actions: Iterable[A], actor: Actor, row: Any) -> list[A]:
+def list_offered_actions(actions: Iterable[Action], actor: Actor, row: Any) -> list[Action]:
     """Return the actions that the actor may do to an object in its present state."""
     return [action for action in actions if action.is_offered(row) and action.is_permitted(actor, row)]
 
@@ -113,10 +107,7 @@ def list_offered_actions(actions: Iterable[A], actor: Actor, row: Any) -> list[A
 def perform_action(
     request: HttpRequest, model_admin: Any, action: Action, rows: Iterable[Any], values: Mapping[str, Any]
 ) -> Outcome:
-    """Do an action to each object, and write the log of the admin, in a transaction for each.
-
-    An object for which the service raises an `ApiError` is refused, and the others are not affected.
-    """
+    """Do an action to each object and log it, in a transaction for each. An `ApiError` refuses only its object."""
     outcome = Outcome()
     for row in rows:
         try:

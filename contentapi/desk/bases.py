@@ -23,7 +23,7 @@ from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, begin_action, count_rows, list_offered_actions, quote, run_bulk, show_action
 from contentapi.desk.forms import RelatedChoiceField, ServiceForm, Textarea
 from contentapi.desk.lists import BoundedList, BoundedPaginator
-from contentapi.desk.rendering import describe_error
+from contentapi.desk.rendering import build_time_column, describe_error
 
 CHECKBOX = UnfoldBooleanWidget({"class": "action-select"})  # Django's script finds the boxes by this class
 
@@ -93,9 +93,10 @@ class PolicyAdmin(ModelAdmin):
     # Services, for a model whose objects they write
     create: Callable[[Actor, Any, Any], models.Model]  # from a row and its form. Returns the new row
     edit: Callable[[Actor, Any, Any], None]  # saves the changes of a row that a form describes
-    delete: Callable[[Actor, Any], None]
+    delete: Callable[[Actor, Any], object]
 
     search_rows: Callable[[HttpRequest, Any, str], Any] | None = None  # that have a text: replaces Django's search
+    show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
 
     def may_see(self, actor: Actor, row: Any) -> bool:
         return self.may_open(actor)
@@ -113,9 +114,7 @@ class PolicyAdmin(ModelAdmin):
         """Return the address of a page of this model."""
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=values)
 
-    def render(
-        self, request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200
-    ) -> TemplateResponse:
+    def render(self, request: HttpRequest, template: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
         """Return a page of this model, in the frame of the admin."""
         frame = {"opts": self.opts, "media": self.media, **self.admin_site.each_context(request)}
         return TemplateResponse(request, template, frame | context, status=status)
@@ -273,10 +272,7 @@ class PolicyAdmin(ModelAdmin):
         return {}
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, Any, Any]:
-        """Return what a deletion removes: the rows, and numbers of other objects. The service decides whether it may.
-
-        Django would load every dependent object and ask for a permission to delete each of them.
-        """
+        """Return what a deletion removes, with numbers of other objects: Django would load each of them."""
         rows = list(objs)
         counts = {str(self.opts.verbose_name_plural): len(rows), **self.count_dependents(rows)}
         return [str(row) for row in rows], counts, set(), []

@@ -51,10 +51,7 @@ class LinesField(SimpleArrayField):
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines that are not empty, without spaces at their ends.
-
-    Only a line end of a form separates lines. `str.splitlines` also splits at characters that a tag may contain.
-    """
+    """Return the lines that are not empty, stripped. `str.splitlines` also splits at characters that a tag may have."""
     return [line.strip() for line in LINE_END.split(text) if line.strip()]
 
 

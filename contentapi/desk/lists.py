@@ -77,10 +77,7 @@ class BoundedList(ChangeList):
         return [first, "-pk" if str(first).startswith("-") else "pk"]
 
     def build_links(self, parameter: str, values: Mapping[str, str], **others: None) -> list[tuple[str, str, bool]]:
-        """Return the label and the address of each value of a parameter, and whether it is the present one.
-
-        The links keep the other parameters, without those in `others`. They lead to the first page.
-        """
+        """Return the label and the address of each value of a parameter, and whether it is the present one."""
         chosen = self.params.get(parameter, "")
         return [
             (label, self.get_query_string({parameter: value or None, **others}), chosen == value)
@@ -89,15 +86,11 @@ class BoundedList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        self.search_limit: int | None = getattr(request, "search_limit", None)
+        self.search_limit: int | None = getattr(request, "search_limit", None)  # of rows that a search finds
+        self.is_limited_search = self.search_limit == self.result_count
         is_complete = not self.query and not self.has_active_filters
         if is_complete or self.paginator.has_more or self.is_limited_search:
             self.full_result_count = self.result_count  # the theme then writes no number beside the title
-
-    @property
-    def is_limited_search(self) -> bool:
-        """Whether the list has as many rows as a search finds at most. `search_limit` of the request is this number."""
-        return self.search_limit == self.result_count
 
 
 class RelatedFilter(AutocompleteSelectFilter):

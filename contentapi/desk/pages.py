@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, TooLarge
+from contentapi.core.errors import Forbidden, Internal, Malformed, TooLarge
 from contentapi.http import error_response
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.request_log import classify_and_record
@@ -46,8 +46,7 @@ def render_page(
 def restrict_admin_page(response: HttpResponseBase, *, images: str = "") -> HttpResponseBase:
     """Let a page of the admin run the scripts of this site only, and neither code in the page nor `eval`.
 
-    A response that has a policy already keeps it. `images` are sources of images beside this site; by default that of
-    uploaded images.
+    A response that has a policy already keeps it. `images` are sources of images, by default that of uploaded ones.
     """
     sources = images or get_media_source()
     response.headers.setdefault("Content-Security-Policy", f"{ADMIN_POLICY} {sources}".rstrip())
@@ -59,8 +58,9 @@ def handle_csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return render_page(request, "desk/stale.html", {}, status=Forbidden.status)
 
 
-def render_error(request: HttpRequest, error: ApiError) -> HttpResponse:
-    """Render the page of an error. It needs neither a session nor the database."""
+def render_error(request: HttpRequest, exception: BaseException) -> HttpResponse:
+    """Render the page of an error, and record it for the log. It needs neither a session nor the database."""
+    error = classify_and_record(exception)
     context = {"title": HTTPStatus(error.status).phrase, "message": error.message}
     response = render_page(request, "desk/error.html", context, status=error.status)
     for name, value in error.headers.items():
@@ -72,15 +72,13 @@ def render_error(request: HttpRequest, error: ApiError) -> HttpResponse:
 
 
 def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if not request.path_info.startswith(ADMIN):
+        return error_response.bad_request(request, exception)
     is_large = isinstance(exception, UploadTooLarge)
-    error = TooLarge(str(exception)) if is_large else Malformed("The request is malformed.")
-    return render_below_admin(request, error) or error_response.bad_request(request, exception)
+    return render_error(request, TooLarge(str(exception)) if is_large else Malformed("The request is malformed."))
 
 
 def handle_error(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    error = exception or sys.exc_info()[1] or Internal()
-    return render_below_admin(request, error) or error_response.respond_to_error(request, exception)
-
-
-def render_below_admin(request: HttpRequest, error: BaseException) -> HttpResponse | None:
-    return render_error(request, classify_and_record(error)) if request.path_info.startswith(ADMIN) else None
+    if not request.path_info.startswith(ADMIN):
+        return error_response.respond_to_error(request, exception)
+    return render_error(request, exception or sys.exc_info()[1] or Internal())

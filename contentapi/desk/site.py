@@ -11,7 +11,6 @@ from unfold.sites import UnfoldAdminSite
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.text import require_storable
 from contentapi.desk.pages import render_error, restrict_admin_page
-from contentapi.http.request_log import classify_and_record
 
 REFUSALS = (ApiError, BadRequest, Http404, PermissionDenied, SuspiciousOperation)
 
@@ -36,7 +35,7 @@ class AdminSite(UnfoldAdminSite):
                 require_storable([*arguments, options, dict(request.GET.lists())])
                 return restrict_admin_page(checked(request, *arguments, **options))
             except REFUSALS as error:
-                return render_error(request, classify_and_record(error))
+                return render_error(request, error)
 
         return guarded
 

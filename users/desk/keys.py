@@ -49,8 +49,6 @@ class NewKeyForm(ServiceForm):
 
 
 STATES = {"valid": "success", "revoked": "danger", "expired": "warning"}
-
-
 CHOICES = [(state, state.capitalize()) for state in STATES]
 StateFilter = build_state_filter("status", "state", CHOICES, selectors.filter_keys_by_state)
 
@@ -107,7 +105,6 @@ class ApiKeyAdmin(PolicyAdmin):
 
     show_state = build_column("Status", lambda key: key.get_state(timezone.now()), label=STATES)
     show_scopes = build_column("Scopes", lambda key: ", ".join(key.scopes))
-    show_created_at = build_time_column("created_at", "Created at")
     show_expires_at = build_time_column("expires_at", "Expires at")
     show_revoked_at = build_time_column("revoked_at", "Revoked at")
     show_last_used_at = build_time_column("last_used_at", "Last used at")

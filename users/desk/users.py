@@ -132,7 +132,6 @@ class UserAdmin(PolicyAdmin, DjangoUserAdmin):
     show_state = build_column("Status", lambda user: "active" if user.is_active else "locked", label=STATES)
     show_password = build_column("Password", render_password)
     show_last_login = build_time_column("last_login", "Last login at", ordering="last_login")
-    show_created_at = build_time_column("created_at", "Created at")
 
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         return {"API keys": selectors.count_api_keys(rows)}
@@ -143,9 +142,8 @@ class UserAdmin(PolicyAdmin, DjangoUserAdmin):
     def create(self, actor: Actor, row: User, form: NewUserForm) -> User:
         values = form.cleaned_data
         password = values["password1"] if values["set_usable_password"] else None
-        user = services.create_user(
-            actor=actor, email=values["email"], name=values["name"], role=values["role"], password=password
-        )
+        person = {name: values[name] for name in ("email", "name", "role")}
+        user = services.create_user(actor=actor, password=password, **person)
         if password is None and is_mail_on():
             password_links.invite_user(actor=actor, user_id=str(user.pk))
         return user
@@ -161,5 +159,4 @@ class UserAdmin(PolicyAdmin, DjangoUserAdmin):
         admin.change_password_form = partial(PasswordForm, get_actor(request))
         return self.show_error(request, lambda: super(UserAdmin, admin).user_change_password(request, id, form_url))
 
-    def delete(self, actor: Actor, row: User) -> None:
-        services.delete_user(actor=actor, user_id=str(row.pk))
+    delete = staticmethod(lambda actor, row: services.delete_user(actor=actor, user_id=str(row.pk)))

@@ -1,8 +1,4 @@
-"""Posts in the admin site. The forms read what a browser sends; the services decide and write.
-
-Each page of the editor has a module beside this one. Its functions get the request, this admin as `model_admin`, and
-the values of the route.
-"""
+"""Posts in the admin site, with a module for each page. The forms read what a browser sends; the services write."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -118,8 +114,7 @@ class PostAdmin(PolicyAdmin):
     def may_change(self, actor: Actor, row: Post | None) -> bool:
         return policy.may_write_posts(actor) if row is None else policy.may_write_posts_of(actor, row.author.user_id)
 
-    def may_delete(self, actor: Actor, row: Post | None) -> bool:
-        return self.may_change(actor, row)
+    may_delete = may_change
 
     # The list
 
@@ -159,7 +154,6 @@ class PostAdmin(PolicyAdmin):
     show_publish_at = build_column("Publish at", render_publication, ordering="publish_at")
     show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")
     show_updated_at = build_time_column("updated_at", "Updated at", ordering="updated_at")
-    show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
     show_coauthors = build_column("Co-authors", lambda post: ", ".join(queries.name_authors(post.coauthor_ids)))
     show_text = build_column("Text", reading.render_text)
     show_cover = build_column("Cover", reading.render_cover)
@@ -214,10 +208,7 @@ class PostAdmin(PolicyAdmin):
         return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Post | None = None) -> Any:
-        """Return the fields above the panel, those in it, and of an imported post its file.
-
-        The time of the button "Schedule" is in neither: it is beside the button.
-        """
+        """Return the fields above the panel, those in it, and of an imported post its file."""
         actor = get_actor(request)
         if obj is not None and not self.may_change(actor, obj):
             return reading.FIELDSETS
@@ -244,9 +235,7 @@ class PostAdmin(PolicyAdmin):
         return authors.offer_accounts(super().formfield_for_dbfield(db_field, request, **options))
 
     create = staticmethod(saving.create_post)
-
-    def delete(self, actor: Actor, row: Post) -> None:
-        services.delete_post(actor=actor, post_id=str(row.pk))
+    delete = staticmethod(lambda actor, row: services.delete_post(actor=actor, post_id=str(row.pk)))
 
     def response_add(self, request: HttpRequest, obj: Post, post_url_continue: str | None = None) -> HttpResponse:
         action = read_action(request.POST)

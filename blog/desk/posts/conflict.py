@@ -23,11 +23,8 @@ from contentapi.core.identity import Actor
 from contentapi.desk.bases import PolicyAdmin
 from contentapi.desk.forms import split_lines
 
-MERGED = [
-    *(field.name for field in CONTENT_FIELDS if field.name != "body"),
-    *OWN,
-    "body",
-]  # the fields that a person can merge by hand
+# The fields that a person can merge by hand
+MERGED = [*(field.name for field in CONTENT_FIELDS if field.name != "body"), *OWN, "body"]
 CHOSEN = [name for name in MERGED if name not in ("own", "body")]
 BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged"}
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", *OPENED, *BUTTONS}
@@ -84,15 +81,11 @@ def choose_button(actor: Actor, form: PostForm, post: Post, copy: WorkingCopy | 
 
 @require_POST
 def take_over(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
-    """Show the text of a person who takes over the other version, so that they can copy from it.
-
-    A post that the person may not see, or that does not exist, is 404: that page shows the text too.
-    """
+    """Show the text of a person who takes over the other version, so that they can copy from it."""
     if selectors.find_post(get_actor(request), object_id) is None:
-        return show_deletion(request, model_admin, object_id)
-    return render_conflict(
-        request, model_admin, "taken_over", {"title": "You keep the other version", "post_id": object_id}
-    )
+        return show_deletion(request, model_admin, object_id)  # which shows the text too
+    context = {"title": "You keep the other version", "post_id": object_id}
+    return render_conflict(request, model_admin, "taken_over", context)
 
 
 def show_deletion(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
@@ -133,10 +126,7 @@ def list_sent(request: HttpRequest, left_out: set[str]) -> list[tuple[str, str]]
 
 
 def list_fields(conflict: EditConflict, mine: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any, Any]]:
-    """Yield the fields except the body that differ: label, value as opened, value of the others, my value.
-
-    My value of a field that the form does not have is the opened one.
-    """
+    """Yield the label, opened value, theirs and mine (else the opened one) of each field but the body that differs."""
     theirs = conflict.present.values
     opened = conflict.opened.values if conflict.opened else theirs
     for name in (*CHOSEN, "status", "publish_at", "published_at"):

@@ -24,7 +24,6 @@ OPENED = ("opened_version", "opened_copy", "opened_post")  # hidden fields of th
 ACTIONS: Mapping[str, StateAction | CopyAction] = {each.value: each for each in (*StateAction, *CopyAction)}
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
-CONTENT_NAMES = [field.name for field in CONTENT_FIELDS]
 OWN = ["own"] if POST_OWN.fields else []
 SCRIPTS = (
     "vendor/markdown-toolbar-element/markdown-toolbar-element", "editor", "preview", "following", "saving", "autosave",
@@ -168,16 +167,14 @@ class PostForm(ServiceForm):
 
     def describe_to_scripts(self, post: Post, copy: WorkingCopy | None) -> None:
         is_autosaved = is_on_copy(post, copy) or post.status == PostStatus.DRAFT
+        post_id, content = post.pk or NEW, [field.name for field in CONTENT_FIELDS]
         self.fields["body"].widget.attrs |= {
-            "data-post": post.pk or NEW,
+            "data-post": post_id,
             "data-version": (copy or post).version,
-            "data-fields": " ".join(
-                [*CONTENT_NAMES, *list_own_inputs(POST_OWN), "author"]
-            ),  # the values that the scripts keep and preview
+            # The values that the scripts keep and preview
+            "data-fields": " ".join([*content, *list_own_inputs(POST_OWN), "author"]),
             "data-unsaved": self.is_bound,  # the page of a form that was refused shows text that is not stored
-            "data-autosave" if is_autosaved else "data-save": reverse(
-                "admin:blog_post_autosave", args=[post.pk or NEW]
-            ),
+            "data-autosave" if is_autosaved else "data-save": reverse("admin:blog_post_autosave", args=[post_id]),
         }
         self.fields["slug"].widget.attrs["data-url"] = conf.environment.contentapi_site_post_url or "https://…/{slug}"
 
@@ -207,9 +204,8 @@ class PostForm(ServiceForm):
         if read_action(self.data) not in (StateAction.SCHEDULE, CopyAction.SCHEDULE):
             self.errors.pop("schedule_at", None)
         if "_merged" in self.data and has_marks(cleaned.get("body", "")):
-            problem = (
-                "The text still has marks of a conflict (<<<<<<< and >>>>>>>). Delete them, or save again as it is."
-            )
+            marks = "The text still has marks of a conflict (<<<<<<< and >>>>>>>)."
+            problem = f"{marks} Delete them, or save again as it is."
             self.add_error("body", ValidationError(problem))
         return cleaned
 
@@ -226,10 +222,7 @@ class PostForm(ServiceForm):
         )
 
     def read_changes(self) -> dict[str, Any]:
-        """Return the values of the post that differ from those of the form as it was opened.
-
-        The form may have fields that the page had not: the post has become public since.
-        """
+        """Return the values that differ from those of the form as it was opened, of the fields that its page had."""
         changes = {
             name: self.cleaned_data[name]
             for name in self.changed_data

@@ -204,8 +204,12 @@ def show_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     actor, post = get_actor(request), model_admin.get_object(request, object_id)
     if not model_admin.may_change(actor, post):
         raise PermissionDenied
-    if request.method == "POST":
-        return publish_changes(request, model_admin, post)
+    if request.method == "POST":  # the working copy that the person has seen
+        seen = str(parse_id(request.POST.get("copy", "")))
+        post = services.publish_working_copy(actor=actor, post_id=str(post.pk), expected_version=seen)
+        message = format_html("“{}” has the new text. {}", link_post(post), link_site(post))
+        model_admin.message_user(request, message, messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:blog_post_changelist"))
     comparison = copies.compare_copy(actor=actor, post_id=object_id)
     context: dict[str, Any] = {
         "title": f"What will change in “{post.title}”",
@@ -216,16 +220,6 @@ def show_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
         **build_copy_state(actor, post, find_visible_copy(actor, post)),
     }
     return model_admin.render(request, "admin/blog/post/changes.html", context)
-
-
-def publish_changes(request: HttpRequest, model_admin: PolicyAdmin, post: Post) -> HttpResponse:
-    """Publish the working copy that the person has seen."""
-    seen = parse_id(request.POST.get("copy", ""))
-    post = services.publish_working_copy(actor=get_actor(request), post_id=str(post.pk), expected_version=str(seen))
-    model_admin.message_user(
-        request, format_html("“{}” has the new text. {}", link_post(post), link_site(post)), messages.SUCCESS
-    )
-    return HttpResponseRedirect(reverse("admin:blog_post_changelist"))
 
 
 def show_copy(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, number: int) -> HttpResponse:

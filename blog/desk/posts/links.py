@@ -36,10 +36,7 @@ def build_preview_links(actor: Actor, post: Post) -> dict[str, Any]:
 @never_cache
 @require_POST
 def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
-    """Lead to a web site that shows the post. A valid link of the same person is used again.
-
-    The page leads there, not a redirect: the policy of the desk lets no form be sent to another site.
-    """
+    """Lead to a web site that shows the post. A valid link of the same person is used again."""
     opened = read_secret(request.session, OPENED) or {}
     options: dict[str, Any] = {"actor": get_actor(request), "post_id": object_id}
     created = find_valid_link(**options, token=opened.get(object_id, ""))
@@ -48,10 +45,11 @@ def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     latest = dict(list(opened.items())[-MOST_OPENED:])
     store_secret(request.session, OPENED, {**latest, object_id: created.token})
     addresses = {address.name: address.url for address in created.addresses}
-    url = addresses.get(request.POST.get("site", ""), created.url)
-    response: HttpResponse = model_admin.render(
-        request, "admin/blog/post/preview_open.html", {"title": "Preview on the site", "url": url}
-    )
+    site = request.POST.get("site", "")
+    url = addresses.get(site, created.url)
+    # The page leads there, not a redirect: the policy of the desk lets no form be sent to another site.
+    context = {"title": "Preview on the site", "url": url}
+    response = model_admin.render(request, "admin/blog/post/preview_open.html", context)
     response["Referrer-Policy"] = "no-referrer"
     return response
 

@@ -57,10 +57,7 @@ def choose_columns(request: HttpRequest, columns: Sequence[str]) -> list[str]:
 
 
 def search_posts(request: HttpRequest, posts: models.QuerySet[Post], text: str) -> models.QuerySet[Post]:
-    """Return those of the posts that the search of the API finds, in the order of the list.
-
-    It searches once: the list reads its rows more than once, and says so if there are as many as it finds at most.
-    """
+    """Return the posts that the search of the API finds. It searches once, while the list reads its rows repeatedly."""
     try:
         found = selectors.select_posts(get_actor(request), PostCriteria.parse(search=text)).queryset()
     except Malformed as error:

@@ -1,7 +1,4 @@
-"""Saves of a post: by the buttons of its form, by Ctrl+S, and by itself while a person writes.
-
-The scripts are `autosave.js` and `saving.js` in `static/blog/`.
-"""
+"""Saves of a post: by the buttons of its form, by Ctrl+S (saving.js), and by itself while one writes (autosave.js)."""
 
 from collections.abc import Mapping
 from typing import Any

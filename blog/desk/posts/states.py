@@ -75,6 +75,7 @@ def build_action(state_action: StateAction, label: str, effect: str, **options: 
 
 BY_ITSELF = "The post becomes public by itself on"
 HIDDEN = "The post becomes a draft. Readers do not see it any more. You can publish it again."
+RETURNED = "The post leaves the archive, and everybody can read it at once."
 ARCHIVED = "The post is put away. Readers do not see it. You can take it out of the archive again."
 STATE_ACTIONS = [
     build_action(StateAction.PUBLISH, "Publish now", "Everybody can read the post at once.", list_label="Publish"),
@@ -89,9 +90,7 @@ STATE_ACTIONS = [
     build_action(StateAction.UNPUBLISH, "Unpublish", HIDDEN, is_dangerous=True),
     build_action(StateAction.ARCHIVE, "Archive", ARCHIVED, is_dangerous=True),
     build_action(StateAction.UNARCHIVE, "Take out of the archive", "The post becomes a draft.", confirmed_from=2),
-    build_action(
-        StateAction.PUBLISH_AGAIN, "Publish again", "The post leaves the archive, and everybody can read it at once."
-    ),
+    build_action(StateAction.PUBLISH_AGAIN, "Publish again", RETURNED),
 ]
 DELETION = Action(
     name="delete_selected",  # replaces Django's action, which deletes all selected posts in one request

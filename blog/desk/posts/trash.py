@@ -24,10 +24,7 @@ from contentapi.desk.bases import PolicyAdmin
 
 
 def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
-    """Show the deleted posts that the person may restore, the last deleted first. An undone import is one line.
-
-    A search, and the list of one import, have each post.
-    """
+    """Show the deleted posts that the person may restore, the last first. Without a search, an import is one line."""
     actor, search = get_actor(request), request.GET.get("q", "").strip()
     chosen, undone = read_position(request, "import"), jobs.find_undone_posts()
     if chosen:

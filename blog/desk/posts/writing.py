@@ -108,10 +108,7 @@ def find_author_of_preview(actor: Actor, post: Post | None, author_id: str) -> A
 
 @require_POST
 def announce_page(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
-    """Record that a page has opened or closed a post. Return the other people who have it open, and the last save.
-
-    A script sends this (blog/static/blog/presence.js).
-    """
+    """Record that a page has opened or closed a post. Return who else has it open, and the last save (presence.js)."""
     actor = get_actor(request)
     page = read_page(request.POST)
     if page is None:

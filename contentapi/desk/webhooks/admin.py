@@ -16,7 +16,7 @@ from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import Page, PolicyAdmin
-from contentapi.desk.rendering import build_column, build_time_column
+from contentapi.desk.rendering import build_column
 from contentapi.desk.webhooks import deliveries
 from contentapi.desk.webhooks.forms import ReplayForm, RotateForm, WebhookForm
 from contentapi.events.feed import read_log
@@ -164,7 +164,6 @@ class WebhookAdmin(PolicyAdmin):
     show_types = build_column("Events", lambda webhook: ", ".join(webhook.types))
     show_state = build_column("Status", describe_state, label=STATES)
     show_maker = build_column("Created by", name_maker)
-    show_created_at = build_time_column("created_at", "Created at")
 
     def build_form_context(self, request: HttpRequest, row: Webhook | None) -> dict[str, Any]:
         if row is None:
