@@ -38,9 +38,10 @@ from contentapi.rate_limits.account import COUNTERS
 from contentapi.rate_limits.counters import InProcessCounter
 from tests.audit_lines import Lines
 from tests.deployment.redis_server import RedisServer
-from tests.factories import make_user
+from tests.factories import make_actor, make_user
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.migrated_database import empty_tables, get_or_create_migrated_database
+from tests.otlp_receiver import OtlpReceiver
 from tests.quality.process_coverage import measure_processes
 from users import services
 from users.models import ApiKey, User
@@ -239,6 +240,13 @@ def redis_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Re
 
 
 @pytest.fixture
+def receiver() -> Iterator[OtlpReceiver]:
+    receiver = OtlpReceiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture
 def media(tmp_path: Path, settings: Settings) -> FolderStorage:
     """A folder of its own for the files of images."""
     folder = tmp_path / "media"
@@ -249,6 +257,12 @@ def media(tmp_path: Path, settings: Settings) -> FolderStorage:
 @pytest.fixture
 def post(db: None) -> PostToGraphQL:  # noqa: ARG001
     return post_to_graphql
+
+
+@pytest.fixture
+def key(db: None) -> str:  # noqa: ARG001
+    """Return the API key of an admin."""
+    return make_api_key(make_actor(Role.ADMIN))
 
 
 @pytest.fixture

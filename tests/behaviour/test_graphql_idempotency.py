@@ -24,12 +24,6 @@ PAY = "mutation ($id: ID!) { payOrder(input: {id: $id}) { order { status } } }"
 INPUT = {"input": NEW}
 
 
-@pytest.fixture
-def key(db: None) -> str:  # noqa: ARG001
-    """Return the API key of an admin."""
-    return make_api_key(make_actor(Role.ADMIN))
-
-
 def create(title: str) -> str:
     return f'createPost(input: {{title: "{title}", body: "b"}}) {{ id title }}'
 

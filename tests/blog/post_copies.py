@@ -19,10 +19,6 @@ def publish(post: Post, actor: Actor = OPERATOR, **values: Any) -> Post:
     return services.publish_working_copy(actor=actor, post_id=str(post.pk), **values)
 
 
-def edit(post: Post, **changes: Any) -> Post:
-    return services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
-
-
 def publish_in_desk(client: Client, post: Post, **edits: Any) -> Any:
     """Press “Publish changes” in the form, and again on the page that shows what will change."""
     saved = submit_form(client, reverse("admin:blog_post_change", args=[post.pk]), **edits, _act="publish_changes")

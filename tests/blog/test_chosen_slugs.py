@@ -11,7 +11,8 @@ from blog.models import Post, WorkingCopy
 from contentapi.core.identity import OPERATOR
 from tests.admin_forms import submit_form
 from tests.blog.markdown_files import build_file, import_text
-from tests.blog.post_copies import edit, save
+from tests.blog.post_copies import save
+from tests.blog.post_versions import edit
 from tests.factories import make_author, make_post
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,9 @@ from blog.models import CopyVersion, Post, WorkingCopy
 from contentapi.core.errors import Conflict, Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import submit_form
-from tests.blog.post_copies import edit, publish, publish_in_desk, save
+from tests.blog.post_copies import publish, publish_in_desk, save
 from tests.blog.post_rows import LATER
-from tests.blog.post_versions import restore_text
+from tests.blog.post_versions import edit, restore_text
 from tests.blog.test_history_admin import get_messages, get_url, restore
 from tests.factories import make_actor, make_author, make_image, make_post
 from users.models import User

@@ -12,6 +12,7 @@ from blog.models import Post
 from contentapi.core.identity import OPERATOR
 from tests.admin_forms import read_form, submit_form
 from tests.blog.post_copies import publish_in_desk
+from tests.blog.post_versions import edit
 from tests.factories import make_author, make_comment, make_post
 from users.models import User
 
@@ -20,10 +21,6 @@ DELETED = reverse("admin:blog_post_deleted")
 
 def get_url(name: str, *arguments: Any) -> str:
     return reverse(f"admin:blog_post_{name}", args=arguments)
-
-
-def edit(post: Post, **changes: Any) -> None:
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
 
 def delete(post: Post) -> None:

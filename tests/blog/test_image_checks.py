@@ -15,13 +15,7 @@ from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
 from contentapi.core.identity import OPERATOR
 from contentapi.media.folder import FolderStorage
 from contentapi.media.storage import name_file
-from tests.blog.stored_images import (
-    list_public,
-    list_stored,
-    list_stored_after_a_day,
-    make_ready_image,
-    work,
-)
+from tests.blog.stored_images import list_public, list_stored, list_stored_after_a_day, make_ready_image, work
 from tests.factories import make_image
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("process_at_once")]

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from signal import SIGKILL
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from blog import services
@@ -19,6 +18,7 @@ from contentapi.core.identity import WORKER
 from contentapi.core.limited_child import ChildEnded
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import Process, list_public, list_stored, make_files, make_ready_image, work
+from tests.concurrency import run_in_threads
 from tests.factories import make_image, make_post
 from tests.image_files import make_jpeg
 
@@ -208,15 +208,7 @@ def test_two_workers_never_process_the_same_image(media: FolderStorage, process:
         media.put(f"uploads/{number}", io.BytesIO(str(number).encode()))
         make_image(source=f"uploads/{number}")
 
-    def run() -> None:
-        work()
-        connection.close()
-
-    threads = [Thread(target=run) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_in_threads(work, 3)
 
     assert sorted(seen) == [str(number) for number in range(8)]
     assert {*Image.objects.values_list("status", flat=True)} == {ImageStatus.READY}

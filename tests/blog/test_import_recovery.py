@@ -7,7 +7,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
-from threading import Event, Thread
+from threading import Event
 
 import pytest
 from django.conf import settings
@@ -19,13 +19,8 @@ from blog.files.reading import LimitedParser
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
-from tests.blog.import_work import (
-    finish_work,
-    list_results,
-    make_files,
-    process_files,
-    upload,
-)
+from tests.blog.import_work import finish_work, list_results, make_files, process_files, upload
+from tests.concurrency import run_in_threads
 
 pytestmark = pytest.mark.django_db
 SEVERAL_WORKERS = pytest.mark.django_db(transaction=True)  # each sees what another one has committed
@@ -128,15 +123,7 @@ def test_two_workers_import_each_file_once(editor: Actor) -> None:
     for job in uploaded:
         jobs.start_import(actor=editor, job_id=str(job.pk))
 
-    def work() -> None:
-        finish_work()
-        connection.close()
-
-    threads = [Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    run_in_threads(finish_work, 3)
     finish_work()
 
     assert set(ImportJob.objects.values_list("state", "done")) == {("done", 8)}

@@ -9,13 +9,7 @@ import pytest
 from django.db import connection, models
 
 from blog import policy, selectors
-from blog.models import (
-    IS_UNRENDERED,
-    Author,
-    Comment,
-    Post,
-    PostStatus,
-)
+from blog.models import IS_UNRENDERED, Author, Comment, Post, PostStatus
 from blog.projections.posts import select_oldest_visible_comments
 from blog.projections.rows import select_visible_posts_of
 from blog.rendering import RENDERER

@@ -8,16 +8,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, models, transaction
 
-from blog.models import (
-    MAX_BODY,
-    MAX_TAGS,
-    Author,
-    Coauthorship,
-    Comment,
-    Post,
-    PostSource,
-    PostStatus,
-)
+from blog.models import MAX_BODY, MAX_TAGS, Author, Coauthorship, Comment, Post, PostSource, PostStatus
 from contentapi.core.errors import get_constraint_name
 from tests.factories import make_author, make_comment, make_post
 

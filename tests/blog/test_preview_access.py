@@ -13,7 +13,8 @@ from blog import services
 from blog.models import Post, PreviewLink
 from contentapi.core.identity import OPERATOR, Role
 from tests.blog.own_posts import make_own_post
-from tests.blog.post_copies import edit, save
+from tests.blog.post_copies import save
+from tests.blog.post_versions import edit
 from tests.blog.preview_requests import get, make_link, query
 from tests.conftest import make_api_key
 from tests.factories import get_user, make_actor, make_author, make_post

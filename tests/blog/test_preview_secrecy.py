@@ -25,7 +25,8 @@ from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
 from contentapi.events.webhooks.models import Delivery, DeliveryState
 from contentapi.schema import SCHEMA
 from orders.models import Order
-from tests.blog.post_copies import edit, save
+from tests.blog.post_copies import save
+from tests.blog.post_versions import edit
 from tests.blog.preview_requests import make_link
 from tests.blog.stored_images import make_ready_image
 from tests.conftest import make_api_key

@@ -6,7 +6,8 @@ from django.test import Client
 from blog import services
 from blog.models import OldSlug
 from contentapi.core.identity import OPERATOR
-from tests.blog.post_copies import edit, publish, save
+from tests.blog.post_copies import publish, save
+from tests.blog.post_versions import edit
 from tests.blog.preview_requests import get, get_json, make_link, query, read_title
 from tests.factories import make_author, make_comment, make_post
 from tests.graphql_requests import post_to_graphql

@@ -12,14 +12,7 @@ from contentapi.core.errors import Conflict, Forbidden, UnsupportedMediaType
 from contentapi.core.identity import WORKER, Actor, Role
 from contentapi.media.folder import FolderStorage
 from contentapi.media.storage import compute_key, name_file
-from tests.blog.stored_images import (
-    RESULT,
-    list_public,
-    list_stored,
-    list_stored_after_a_day,
-    make_ready_image,
-    work,
-)
+from tests.blog.stored_images import RESULT, list_public, list_stored, list_stored_after_a_day, make_ready_image, work
 from tests.factories import make_actor, make_image
 from tests.image_files import make_jpeg, make_png, send_file
 from tests.resources import send_request

@@ -10,8 +10,9 @@ from blog.models import Post, PostVersion, WorkingCopy
 from contentapi.core.errors import Conflict, NotFound, VersionConflict
 from contentapi.core.identity import OPERATOR
 from tests.blog.own_posts import make_own_post
-from tests.blog.post_copies import edit, publish, save
+from tests.blog.post_copies import publish, save
 from tests.blog.post_rows import LATER
+from tests.blog.post_versions import edit
 from tests.factories import make_post, make_working_copy
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.citus.cluster import DATABASE, CitusNode
 from tests.deployment.postgresql import PostgresServer
-from tests.deployment.processes import ROOT
+from tests.deployment.processes import ROOT, run_program
 
 KEY = "a key of the tests that is long enough for a deployment 0123456789"
 DISTRIBUTE = ("distribute", "--shards", "4")
@@ -36,9 +36,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run Python with this command on a node. `variables` replace those of its environment."""
     environment = build_variables(node, database, **variables)
-    return subprocess.run(
-        [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
+    return run_program(sys.executable, *command, cwd=ROOT, env=environment, timeout=None)
 
 
 def manage(node: PostgresServer, *arguments: str, database: str = DATABASE, **variables: str) -> str:

@@ -11,7 +11,6 @@ The installed versions are pinned: packages of npm by the day of the lock file, 
 
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import NamedTuple
 
 from tests.clients.catalogue import HERE
 from tests.clients.installation import INSTALLED
-from tests.deployment.processes import ROOT
+from tests.deployment.processes import ROOT, run_program
 from tests.markdown import FencedBlock, find_fenced_blocks
 
 PAGE = ROOT / "docs" / "clients.md"
@@ -84,16 +83,7 @@ def follow_recipe(
             path.write_text(text)
         else:
             script += f"{text}printf '\\0'\n"  # ends the output of the block
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=timeout,
-    )
+    done = run_program("bash", "-euo", "pipefail", "-c", script, cwd=folder, env=environment, timeout=timeout)
     *printed, rest = done.stdout.split("\0")
     if done.returncode != 0:
         yield f"{commands[len(printed)].block.line}: exit status {done.returncode}\n{rest}{done.stderr}"

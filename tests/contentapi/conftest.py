@@ -5,8 +5,16 @@ from typing import Any
 
 import pytest
 
+from contentapi.db.watch.link import DeadlineConnection
 from contentapi.health import checks
 from tests.deployment.redis_server import RedisServer
+
+
+@pytest.fixture
+def connection() -> Iterator[DeadlineConnection]:
+    connection = DeadlineConnection()
+    yield connection
+    connection.close()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from tests.contract.admin_rows import (
     create_key,
     create_webhook,
 )
-from tests.contract.permissions import ADMINS, AUTHORS, EDITORS, Outcome, allow
+from tests.contract.permissions import ADMINS, AUTHORS, EDITORS, OTHERS, Outcome, allow
 from tests.contract.worlds import World
 from users.oauth.clients import describe_state
 
@@ -190,16 +190,29 @@ def renew_secret(world: World, browser: Client, name: str) -> Any:
     return browser.post(reverse(f"admin:{name}", args=[client_id, "renew-secret"]), values, follow=True)
 
 
+Outcomes = dict[str, Outcome]  # by role
+
+
 class Page(NamedTuple):
     """A request to a page, and its outcome for each role: `ok`, or the status of the refusal."""
 
     name: str
     whose: str
-    outcomes: dict[str, Outcome]
+    outcomes: Outcomes
     send: Send = get_object
 
     def __str__(self) -> str:
         return f"{self.name}, {self.whose}"
+
+
+def list_pages(model: str, listed: Outcomes, added: Outcomes, seen: Outcomes, deleted: Outcomes) -> list[Page]:
+    """Return the rows of the pages that each model has: its list, the form of a new object, and an object of others."""
+    pages = {"changelist": listed, "add": added}
+    pages_of_object = {"change": seen, "history": seen, "delete": deleted}
+    return [
+        *(Page(f"{model}_{name}", OTHERS, outcomes, get_page) for name, outcomes in pages.items()),
+        *(Page(f"{model}_{name}", OTHERS, outcomes) for name, outcomes in pages_of_object.items()),
+    ]
 
 
 ALL = allow(AUTHORS)

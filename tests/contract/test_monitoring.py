@@ -3,13 +3,13 @@
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from contentapi.monitoring.metrics import METRICS
+from tests.deployment.processes import run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -72,9 +72,7 @@ def test_document_explains_every_alert() -> None:
     ids=" ".join,
 )
 def test_promtool_accepts_the_files(arguments: tuple[str, ...]) -> None:
-    done = subprocess.run(
-        [str(shutil.which("promtool")), *arguments], cwd=PROMETHEUS, capture_output=True, text=True, check=False
-    )
+    done = run_program("promtool", *arguments, cwd=PROMETHEUS)
 
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -90,8 +88,6 @@ def test_promtool_parses_every_query_of_the_dashboard(tmp_path: Path) -> None:
     path = tmp_path / "rules.json"  # JSON is YAML
     path.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
 
-    done = subprocess.run(
-        [str(shutil.which("promtool")), "check", "rules", str(path)], capture_output=True, text=True, check=False
-    )
+    done = run_program("promtool", "check", "rules", path)
 
     assert done.returncode == 0, done.stdout + done.stderr

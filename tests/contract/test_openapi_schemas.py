@@ -14,15 +14,7 @@ from contentapi.core.text import convert_to_camel
 from contentapi.rest import Body
 from contentapi.rest.representations import Representation
 from tests.contract.openapi_schemas import describe_enumeration, iterate_bodies
-from tests.openapi import (
-    DOCUMENT,
-    OPERATIONS,
-    SCHEMAS,
-    find_problems,
-    get_properties,
-    get_types,
-    iterate_examples,
-)
+from tests.openapi import DOCUMENT, OPERATIONS, SCHEMAS, find_problems, get_properties, get_types, iterate_examples
 
 # --- Representations ------------------------------------------------------------------------------------
 

@@ -1,13 +1,13 @@
 """The files of deploy/patroni: the promises of docs/operations/postgresql.md, and agreement with each other."""
 
 import re
-import subprocess
 
 import pytest
 import yaml
 
 from benchmarks.scale.deployment import find_haproxy
 from benchmarks.scale.patroni import FILES, read_example
+from tests.deployment.processes import run_program
 
 CLUSTER = yaml.safe_load((FILES / "patroni.yaml").read_text())["bootstrap"]["dcs"]
 SHORTEST_LEASE = 20  # seconds, of Patroni
@@ -54,9 +54,7 @@ def test_haproxy_accepts_its_file() -> None:
     except SystemExit as missing:
         pytest.skip(str(missing))
 
-    checked = subprocess.run(
-        [haproxy, "-c", "-f", str(FILES / "haproxy.cfg")], capture_output=True, text=True, check=False
-    )
+    checked = run_program(haproxy, "-c", "-f", FILES / "haproxy.cfg")
 
     assert checked.returncode == 0, checked.stderr
 

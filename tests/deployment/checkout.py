@@ -16,7 +16,7 @@ import psutil
 
 from contentapi.frontend import BUILT
 from tests.deployment.ports import find_free_port
-from tests.deployment.processes import PATIENCE, ROOT, start_process
+from tests.deployment.processes import PATIENCE, ROOT, run_program, start_process
 from tests.deployment.template import Template
 
 
@@ -64,16 +64,8 @@ class Checkout:
 
     def manage(self, *arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
         """Run an operator's command, with `given` on its standard input."""
-        return subprocess.run(
-            [str(self.folder / ".venv/bin/python"), "manage.py", *arguments],
-            cwd=self.folder,
-            env=self.environment(**variables),
-            input=given,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
+        python, environment = self.folder / ".venv/bin/python", self.environment(**variables)
+        return run_program(python, "manage.py", *arguments, given=given, cwd=self.folder, env=environment)
 
     def environment(self, **variables: str) -> dict[str, str]:
         secrets = ("DATABASE_URL", "JWT_PRIVATE_KEY", "JWT_SECRET", "SECRET_KEY")

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ import psycopg
 
 from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_server_account_access
 from tests.deployment.ports import find_free_port
-from tests.deployment.processes import PATIENCE, start_process, wait_until
+from tests.deployment.processes import PATIENCE, Process, run_program, start_process, wait_until
 
 LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
 # Small and fast: the data of a test need not survive the machine.
@@ -31,7 +30,7 @@ class PostgresServer:
         self.folder = folder
         self.port = port or find_free_port()
         self.settings = {**TEST_SETTINGS, **(settings or {})}
-        self.process: subprocess.Popen[Any] | None = None
+        self.process: Process | None = None
 
     def build_url(self, database: str = "contentapi") -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
@@ -81,15 +80,7 @@ class PostgresServer:
 
     def run(self, program: str, *arguments: str) -> None:
         options = self.account_options
-        done = subprocess.run(
-            [self.programs / program, *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            env=options.pop("environment"),
-            **options,
-        )
+        done = run_program(self.programs / program, *arguments, env=options.pop("environment"), **options)
         assert done.returncode == 0, done.stderr
 
     @property

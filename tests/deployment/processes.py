@@ -67,18 +67,15 @@ def run_manage(
     environment: Mapping[str, str], *arguments: str, given: str = "", cwd: Path = ROOT, enter: Sequence[str] = ()
 ) -> str:
     """Run an operator's command that succeeds, with `given` on its standard input. Return its standard output."""
-    done = subprocess.run(
-        [*enter, sys.executable, "manage.py", *arguments],
-        cwd=cwd,
-        env=environment,
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    done = run_program(*enter, sys.executable, "manage.py", *arguments, given=given, cwd=cwd, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def run_program(*command: str | Path, given: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, with `given` on its standard input. Return its status and its output."""
+    options = {"timeout": PATIENCE, **options}
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=False, **options)
 
 
 def wait_until(condition: Callable[[], object], what: str, patience: float = PATIENCE) -> float:

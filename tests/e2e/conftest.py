@@ -7,11 +7,14 @@ from playwright.sync_api import Browser
 
 from tests.deployment.checkout import Checkout, Run
 from tests.deployment.live_server import Site, run_site
+from tests.deployment.proxies import find_nginx
 from tests.deployment.template import Template, get_or_create_template
 from tests.e2e.accessibility import install_axe
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.shared_servers import SharedServer
 from tests.e2e.writing import Desk, run_desk
+
+NEEDS_NGINX = pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed")
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser
 
 from contentapi.frontend.build import INSTALL
 from tests.deployment.checkout import Run
-from tests.deployment.processes import ROOT
+from tests.deployment.processes import ROOT, run_program
 
 EXAMPLE = ROOT / "examples" / "site"
 NOT_TRACKED = shutil.ignore_patterns("node_modules", ".svelte-kit", "build", "schema.graphql", "graphql-env.d.ts")
@@ -56,9 +56,7 @@ class Site:
 
     def run_npm(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
         environment = {**self.environment, **variables}
-        return subprocess.run(
-            ["npm", *command], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
-        )
+        return run_program("npm", *command, cwd=self.folder, env=environment, timeout=None)
 
     @property
     def environment(self) -> dict[str, str]:

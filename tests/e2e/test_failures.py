@@ -1,14 +1,13 @@
 """Errors at the start: one clear message and a failing exit status."""
 
 import socket
-import subprocess
 import sys
 
 import pytest
 
 from tests.deployment.checkout import Checkout
 from tests.deployment.ports import find_free_port
-from tests.deployment.processes import ROOT
+from tests.deployment.processes import ROOT, run_program
 
 pytestmark = pytest.mark.servers
 
@@ -63,9 +62,7 @@ def test_missing_python_is_reported(checkout: Checkout) -> None:
 def test_python_that_is_too_old_is_reported() -> None:
     pretend = "import sys; sys.version_info = (3, 10, 13); from contentapi import bootstrap; bootstrap.main([])"
 
-    done = subprocess.run(
-        [sys.executable, "-c", pretend], cwd=ROOT, env={"PATH": ""}, capture_output=True, text=True, check=False
-    )
+    done = run_program(sys.executable, "-c", pretend, cwd=ROOT, env={"PATH": ""})
 
     assert done.returncode == 1
     assert done.stderr.startswith("Python 3.11 or newer is needed, and ")

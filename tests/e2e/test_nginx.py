@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.proxies import find_nginx, start_nginx
+from tests.deployment.proxies import start_nginx
+from tests.e2e.conftest import NEEDS_NGINX
 from tests.receiver_behaviours import respond
 from tests.webhook_receivers import Receiver
 
-pytestmark = [
-    pytest.mark.servers,
-    pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed"),
-]
+pytestmark = [pytest.mark.servers, NEEDS_NGINX]
 
 
 def test_incomplete_body_does_not_reach_the_server(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.deployment.proxies import find_nginx, start_nginx
+from tests.deployment.proxies import start_nginx
+from tests.e2e.conftest import NEEDS_NGINX
 from tests.e2e.http_client import HttpClient, HttpResponse
 from tests.e2e.shared_servers import SharedServer
 
@@ -84,7 +85,7 @@ def cached(shared_server: SharedServer, tmp_path: Path) -> Iterator[Cached]:
         yield Cached(Previews(HttpClient(f"http://127.0.0.1:{port}"), shared_server.key), tmp_path)
 
 
-@pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed")
+@NEEDS_NGINX
 def test_cache_stores_no_preview_and_everybody_else_gets_none(cached: Cached) -> None:
     previews = cached.previews
     post_id = previews.create_draft("Only for reviewers")

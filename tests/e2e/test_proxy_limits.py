@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.deployment.ports import find_free_port
-from tests.deployment.proxies import find_nginx, start_nginx
+from tests.deployment.proxies import start_nginx
+from tests.e2e.conftest import NEEDS_NGINX
 
-pytestmark = [
-    pytest.mark.servers,
-    pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed"),
-]
+pytestmark = [pytest.mark.servers, NEEDS_NGINX]
 AT_ONCE = 8  # `limit_conn` of deploy/nginx.conf
 
 

@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from random import SystemRandom
@@ -20,7 +19,7 @@ import pytest
 
 from tests.deployment.checkout import Checkout, Run
 from tests.deployment.ports import reserve
-from tests.deployment.processes import wait_until
+from tests.deployment.processes import run_program, wait_until
 from tests.e2e.units import INSTALLED, PATIENCE, UNITS, NotificationSocket, read_command, read_variables
 
 pytestmark = pytest.mark.servers
@@ -48,13 +47,10 @@ def installed_units(tmp_path: Path) -> Path:
 @needs_systemd_analyze
 @pytest.mark.parametrize("name", sorted(path.name for path in UNITS.glob("*.*") if path.is_file()))
 def test_systemd_accepts_the_unit(installed_units: Path, name: str) -> None:
-    verified = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", "--recursive-errors=one", name.replace("@.", "@8000.")],
-        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{installed_units}/etc/systemd/system:"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=one", name.replace("@.", "@8000.")]
+    environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{installed_units}/etc/systemd/system:"}
+
+    verified = run_program(*command, env=environment)
 
     assert (verified.returncode, verified.stderr) == (0, "")
 
@@ -63,12 +59,7 @@ def test_systemd_accepts_the_unit(installed_units: Path, name: str) -> None:
 @pytest.mark.parametrize("name", SERVICES)
 def test_exposure_of_the_service_is_low(installed_units: Path, name: str) -> None:
     command = ["systemd-analyze", "security", "--offline=yes", f"--root={installed_units}"]
-    rated = subprocess.run(
-        [*command, f"--threshold={MAX_EXPOSURE}", name.replace("@.", "@8000.")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    rated = run_program(*command, f"--threshold={MAX_EXPOSURE}", name.replace("@.", "@8000."))
 
     assert rated.returncode == 0, rated.stdout + rated.stderr
 

@@ -1,6 +1,5 @@
 """Traces of both servers, sent to a receiver that decodes them."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -108,13 +107,6 @@ def test_traces_contain_no_value_of_a_request(shared_server: SharedServer) -> No
     ]
     assert [value for value in values if value.encode() in received] == []
     assert b"SELECT" in received
-
-
-@pytest.fixture
-def receiver() -> Iterator[OtlpReceiver]:
-    receiver = OtlpReceiver()
-    yield receiver
-    receiver.close()
 
 
 @pytest.mark.parametrize("kind", ["granian", "gunicorn"])

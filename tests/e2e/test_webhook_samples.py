@@ -5,14 +5,13 @@ import hmac
 import json
 import os
 import shutil
-import subprocess
 import sys
 import time
 from typing import NamedTuple
 
 import pytest
 
-from tests.deployment.processes import PATIENCE, ROOT
+from tests.deployment.processes import ROOT, run_program
 from tests.markdown import find_fenced_blocks
 
 PAGE = ROOT / "docs" / "events.md"
@@ -108,15 +107,8 @@ def test_sample_accepts_genuine_requests_only(name: str) -> None:
     [sample] = [block.text for block in find_fenced_blocks(PAGE.read_text()) if block.info == f"{name} webhook"]
     calls = build_calls()
 
-    finished = subprocess.run(
-        language.command,
-        input=language.before + sample + language.after,
-        env={**os.environ, "CALLS": json.dumps([call for _, call in calls.values()])},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    environment = {**os.environ, "CALLS": json.dumps([call for _, call in calls.values()])}
+    finished = run_program(*language.command, given=language.before + sample + language.after, env=environment)
 
     assert finished.returncode == 0, finished.stderr
     results = dict(zip(calls, json.loads(finished.stdout), strict=True))

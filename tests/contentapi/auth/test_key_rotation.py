@@ -2,36 +2,18 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
 from pathlib import Path
 from threading import Barrier
 
 import pytest
-from cryptography.hazmat.primitives import serialization
 from django.core.exceptions import ImproperlyConfigured
 
-from contentapi.auth.jwk import Key
 from contentapi.auth.signing_keys import KeyDirectory
 from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, RETIRED_KEY_LIFETIME
-from tests.contentapi.auth.signing_keys import generate_key, get_key_ids, read_key
+from tests.contentapi.auth.signing_keys import get_key_ids
+from tests.contentapi.rate_limits.counting import Clock
 
-
-@pytest.fixture(autouse=True)
-def compute_keys_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each test the same keys in the same order: to generate or to check one takes 50 milliseconds."""
-    numbers = count()
-    monkeypatch.setattr(Key, "generate", lambda: generate_key(next(numbers)))
-    monkeypatch.setattr(serialization, "load_pem_private_key", read_key)
-
-
-class Clock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+pytestmark = pytest.mark.usefixtures("known_keys")
 
 
 def test_rotated_key_signs_and_the_old_key_verifies(tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """Signing keys: from the environment, and the first one, generated in a folder."""
 
 import stat
-from itertools import count
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives import serialization
 from django.core.exceptions import ImproperlyConfigured
 
 from contentapi.auth.jwk import Key, KeyProblem
@@ -16,19 +14,13 @@ from contentapi.auth.signing_keys import (
     load_key_ring,
     parse_private_keys,
 )
-from tests.contentapi.auth.signing_keys import generate_key, get_key_ids, read_key
+from tests.contentapi.auth.signing_keys import get_key_ids
+
+pytestmark = pytest.mark.usefixtures("known_keys")
 
 FIRST, SECOND, THIRD = (Key.generate() for _ in range(3))
 SECRET = "a secret of thirty-two bytes, at least"
 SHARED = Key.from_secret(SECRET.encode())
-
-
-@pytest.fixture(autouse=True)
-def compute_keys_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each test the same keys in the same order: to generate or to check one takes 50 milliseconds."""
-    numbers = count()
-    monkeypatch.setattr(Key, "generate", lambda: generate_key(next(numbers)))
-    monkeypatch.setattr(serialization, "load_pem_private_key", read_key)
 
 
 # --- From the environment -------------------------------------------------------------------------------

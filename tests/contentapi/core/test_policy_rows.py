@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -24,12 +25,33 @@ from tests.webhook_rows import make_webhook
 from users.models import ApiKey, User
 from users.services import create_api_key
 
+EDITORIAL, ADMINS = {Role.EDITOR, Role.ADMIN}, {Role.ADMIN}
+DRAFTS = {Scope.POSTS_READ, Scope.POSTS_WRITE}
+ON_POST = "post.author.user_id"
+
 
 def reaches(who: Actor, scope: Scope, owner_id: int | None, *, of_everybody_for: set[Role]) -> bool:
     """The table in docs/authentication.md: whether the actor may see what this user owns."""
     if scope not in who.scopes or who.role is None or scope not in ROLE_SCOPES[who.role]:
         return False
     return who.role in of_everybody_for or (owner_id is not None and owner_id == who.user_id)
+
+
+def compare(
+    scopes: set[Scope], of_everybody_for: set[Role], may: Callable[..., bool], owner: str
+) -> Callable[[Actor, Any], bool]:
+    """Return the rule for a row by the table, which needs all scopes. It is compared with a rule of the policy.
+
+    `owner` is the path of the user's id in the row.
+    """
+
+    def may_by_table(who: Actor, row: Any) -> bool:
+        owner_id = attrgetter(owner)(row)
+        by_table = all(reaches(who, scope, owner_id, of_everybody_for=of_everybody_for) for scope in scopes)
+        assert may(who, owner_id) is by_table
+        return by_table
+
+    return may_by_table
 
 
 @cache
@@ -41,70 +63,16 @@ def get_user_id(author_id: int) -> int | None:
 def may_see_post(who: Actor, post: Post) -> bool:
     writer_ids = [get_user_id(author_id) for author_id in (post.author_id, *post.coauthor_ids)]
     by_table = post.status == PostStatus.PUBLISHED or any(
-        reaches(who, Scope.POSTS_READ, user_id, of_everybody_for={Role.EDITOR, Role.ADMIN}) for user_id in writer_ids
+        reaches(who, Scope.POSTS_READ, user_id, of_everybody_for=EDITORIAL) for user_id in writer_ids
     )
     assert policy.may_see_post(who, writer_ids, post.status) is by_table
     return by_table
 
 
-def may_see_deleted_post(who: Actor, version: PostVersion) -> bool:
-    owner_id = version.author.user_id
-    by_table = all(
-        reaches(who, scope, owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
-        for scope in (Scope.POSTS_READ, Scope.POSTS_WRITE)
-    )
-    assert policy.may_see_history_of(who, owner_id) is by_table
-    return by_table
-
-
-def may_see_email(who: Actor, author: Author) -> bool:
-    by_table = reaches(who, Scope.AUTHORS_READ, author.user_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
-    assert policy.may_see_author_email(who, author.user_id) is by_table
-    return by_table
-
-
-def may_see_order(who: Actor, order: Order) -> bool:
-    by_table = reaches(who, Scope.ORDERS_READ, order.user_id, of_everybody_for={Role.ADMIN})
-    assert policy.may_see_order(who, order.user_id) is by_table
-    return by_table
-
-
-def may_write_order(who: Actor, order: Order) -> bool:
-    by_table = reaches(who, Scope.ORDERS_WRITE, order.user_id, of_everybody_for={Role.ADMIN})
-    assert policy.may_write_orders_of(who, order.user_id) is by_table
-    return by_table
-
-
-def may_see_user(who: Actor, user: User) -> bool:
-    by_table = reaches(who, Scope.USERS_READ, user.pk, of_everybody_for={Role.ADMIN})
-    assert policy.may_see_user(who, user.pk) is by_table
-    return by_table
-
-
-def may_manage_key(who: Actor, key: ApiKey) -> bool:
-    by_table = reaches(who, Scope.USERS_WRITE, key.user_id, of_everybody_for={Role.ADMIN})
-    assert policy.may_manage_keys_of(who, key.user_id) is by_table
-    return by_table
-
-
-def may_write_post(who: Actor, post: Post) -> bool:
-    by_table = reaches(who, Scope.POSTS_WRITE, post.author.user_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
-    assert policy.may_write_posts_of(who, post.author.user_id) is by_table
-    return by_table
-
-
-def may_edit_author(who: Actor, author: Author) -> bool:
-    by_table = reaches(who, Scope.POSTS_WRITE, author.user_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
-    assert policy.may_edit_author(who, author.user_id) is by_table
-    return by_table
-
-
-def may_moderate(who: Actor, comment: Comment) -> bool:
-    """Whether the actor may delete the comment for being on the post; one's own comments are a rule of their own."""
-    owner_id = comment.post.author.user_id
-    by_table = reaches(who, Scope.COMMENTS_MODERATE, owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
-    assert policy.may_delete_comment_of(who, NOBODYS, owner_id) is by_table
-    return by_table
+# Whether the actor may delete a comment for being on the post; one's own comments are a rule of their own.
+may_moderate = compare(
+    {Scope.COMMENTS_MODERATE}, EDITORIAL, lambda who, owner: policy.may_delete_comment_of(who, NOBODYS, owner), ON_POST
+)
 
 
 def may_know(who: Actor, comment: Comment) -> bool:
@@ -118,25 +86,9 @@ def may_see_import(who: Actor, job: ImportJob) -> bool:
     return may_import and (who.role == Role.ADMIN or who.user_id == job.owner_id)
 
 
-def may_see_copy(who: Actor, copy: WorkingCopy | PreviewLink) -> bool:
-    owner_id = copy.post.author.user_id
-    by_table = all(
-        reaches(who, scope, owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
-        for scope in (Scope.POSTS_READ, Scope.POSTS_WRITE)
-    )
-    assert policy.may_see_history_of(who, owner_id) is by_table
-    return by_table
-
-
 def may_see_image(who: Actor, image: Image) -> bool:
     writes = {scope for scope in (Scope.POSTS_WRITE, Scope.IMAGES_WRITE) if who.has(scope)}
     return bool(writes) or any(may_see_post(who, post) for post in Post.objects.filter(cover_id=image.pk))
-
-
-def may_change_image(who: Actor, image: Image) -> bool:
-    by_table = reaches(who, Scope.IMAGES_WRITE, image.owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
-    assert policy.may_change_images_of(who, image.owner_id) is by_table
-    return by_table
 
 
 EVENT_SCOPES = {
@@ -157,12 +109,12 @@ def may_see_event(who: Actor, event: Event) -> bool:
     owners: list[int | None] = [*event.owner_ids]
     if kind in ("post", "comment"):
         owners = [author.user_id for author in Author.objects.in_order_of(event.owner_ids)]
-    everybody = {Role.ADMIN} if kind in ("order", "user") else {Role.EDITOR, Role.ADMIN}
+    everybody = ADMINS if kind in ("order", "user") else EDITORIAL
     return any(reaches(who, EVENT_SCOPES[kind], owner, of_everybody_for=everybody) for owner in [*owners, None])
 
 
 def may_see_actor(who: Actor, event: Event) -> bool:
-    return reaches(who, Scope.USERS_READ, event.actor_id, of_everybody_for={Role.ADMIN})
+    return reaches(who, Scope.USERS_READ, event.actor_id, of_everybody_for=ADMINS)
 
 
 def may_see_webhook(who: Actor, _: Webhook) -> bool:
@@ -174,22 +126,22 @@ def may_see_webhook(who: Actor, _: Webhook) -> bool:
 # Each read form, with the rule for one row.
 READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_posts": (Post, may_see_post),
-    "visible_deleted_posts": (PostVersion, may_see_deleted_post),
-    "visible_working_copies": (WorkingCopy, may_see_copy),
-    "visible_preview_links": (PreviewLink, may_see_copy),
+    "visible_deleted_posts": (PostVersion, compare(DRAFTS, EDITORIAL, policy.may_see_history_of, "author.user_id")),
+    "visible_working_copies": (WorkingCopy, compare(DRAFTS, EDITORIAL, policy.may_see_history_of, ON_POST)),
+    "visible_preview_links": (PreviewLink, compare(DRAFTS, EDITORIAL, policy.may_see_history_of, ON_POST)),
     "visible_imports": (ImportJob, may_see_import),
-    "visible_author_emails": (Author, may_see_email),
-    "visible_orders": (Order, may_see_order),
-    "writable_orders": (Order, may_write_order),
-    "visible_users": (User, may_see_user),
-    "visible_api_keys": (ApiKey, may_manage_key),
+    "visible_author_emails": (Author, compare({Scope.AUTHORS_READ}, EDITORIAL, policy.may_see_author_email, "user_id")),
+    "visible_orders": (Order, compare({Scope.ORDERS_READ}, ADMINS, policy.may_see_order, "user_id")),
+    "writable_orders": (Order, compare({Scope.ORDERS_WRITE}, ADMINS, policy.may_write_orders_of, "user_id")),
+    "visible_users": (User, compare({Scope.USERS_READ}, ADMINS, policy.may_see_user, "pk")),
+    "visible_api_keys": (ApiKey, compare({Scope.USERS_WRITE}, ADMINS, policy.may_manage_keys_of, "user_id")),
     "visible_images": (Image, may_see_image),
     "visible_events": (Event, may_see_event),
     "visible_event_actors": (Event, may_see_actor),
     "visible_image_events": (Event, lambda who, _: who.has(Scope.IMAGES_WRITE) or who.has(Scope.POSTS_WRITE)),
-    "editable_images": (Image, may_change_image),
-    "editable_posts": (Post, may_write_post),
-    "editable_authors": (Author, may_edit_author),
+    "editable_images": (Image, compare({Scope.IMAGES_WRITE}, EDITORIAL, policy.may_change_images_of, "owner_id")),
+    "editable_posts": (Post, compare({Scope.POSTS_WRITE}, EDITORIAL, policy.may_write_posts_of, "author.user_id")),
+    "editable_authors": (Author, compare({Scope.POSTS_WRITE}, EDITORIAL, policy.may_edit_author, "user_id")),
     "moderated_comments": (Comment, may_moderate),
     "known_comments": (Comment, may_know),
     "visible_webhooks": (Webhook, may_see_webhook),

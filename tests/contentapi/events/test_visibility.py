@@ -1,7 +1,5 @@
 """Who sees an event is decided by what was true at that time; what it shows of the object, by what is true now."""
 
-from typing import Any
-
 import pytest
 from django.utils import timezone
 
@@ -11,6 +9,7 @@ from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.events.feed import Feed
 from contentapi.events.models import Event
 from contentapi.events.triggers import merge_events
+from tests.blog.post_versions import edit
 from tests.conftest import GraphQL
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_comment, make_image, make_order, make_post
@@ -22,10 +21,6 @@ def list_types(actor: Actor, subject: int) -> list[str]:
     relay()
     feed = Feed(actor, after=None, types=None, subject=str(subject))
     return [event.type.partition(".")[2] for event in feed.rows.queryset()]
-
-
-def edit(post: Post, **changes: Any) -> None:
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
 
 def live_through(post: Post) -> None:

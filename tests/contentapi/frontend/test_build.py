@@ -1,12 +1,12 @@
 """The build of the explorer and the API reference; without Node, or without a registry, it prints why not."""
 
 import json
-import threading
 from pathlib import Path
 
 import pytest
 
 from contentapi.frontend import HERE, build, hash_sources
+from tests.concurrency import run_in_threads
 
 pytestmark = pytest.mark.servers
 
@@ -78,12 +78,8 @@ def test_existing_build_is_not_built_again(built: Path, capsys: pytest.CaptureFi
 def test_concurrent_builds_build_once_and_delete_outdated_files(built: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (built / "0123456789ab").mkdir(parents=True)
     (built / "arriving").mkdir()
-    both = [threading.Thread(target=build.build) for _ in range(2)]
 
-    for each in both:
-        each.start()
-    for each in both:
-        each.join()
+    run_in_threads(build.build, 2)
 
     assert [folder.name for folder in built.iterdir()] == [hash_sources()]
     files = {path.relative_to(built / hash_sources()).as_posix() for path in built.rglob("*") if path.is_file()}

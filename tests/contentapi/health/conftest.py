@@ -4,16 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from contentapi.db.watch.link import DeadlineConnection
 from contentapi.health import deployment
 from tests.contentapi.health.commits import commit
-
-
-@pytest.fixture
-def connection() -> Iterator[DeadlineConnection]:
-    connection = DeadlineConnection()
-    yield connection
-    connection.close()
 
 
 @pytest.fixture

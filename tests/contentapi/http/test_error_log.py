@@ -4,14 +4,14 @@ import logging
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 
 from contentapi.core.identity import Role
 from contentapi.db.engine.slots import ConnectionSlots, Lease, install_connections
 from contentapi.http.request_log import SAFE_MESSAGES
 from tests.behaviour.test_graphql_failures import execute, slow_down_post_queries
 from tests.conftest import make_api_key
-from tests.contentapi.http.logged_requests import encode_query, get_applications, get_logged_line
+from tests.contentapi.http.logged_requests import encode_query, get_logged_line
 from tests.factories import make_actor
 from tests.wsgi import call_application
 
@@ -19,19 +19,6 @@ pytestmark = pytest.mark.django_db
 
 SECRET = "hunter2"
 JSON_TYPE = {"CONTENT_TYPE": "application/json"}
-
-
-@pytest.fixture(params=["fast path", "Django"])
-def application(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    # The test's transaction is on this connection, which Django would close after a failure in it.
-    monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: None)
-    return get_applications()[request.param]
-
-
-@pytest.fixture
-def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    caplog.set_level(logging.INFO)
-    return caplog
 
 
 LINES: list[tuple[str, str, dict[str, Any], str]] = [

@@ -23,12 +23,6 @@ from users.models import User
 from users.tokens import issue_token
 
 
-@pytest.fixture
-def key(db: None) -> str:  # noqa: ARG001
-    """Return the API key of an admin."""
-    return make_api_key(make_actor(Role.ADMIN))
-
-
 def test_repeated_post_has_one_effect_and_the_same_response(key: str) -> None:
     first, again = send_post("/posts", NEW, key), send_post("/posts", NEW, key)
 

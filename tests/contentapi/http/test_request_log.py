@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
@@ -16,7 +15,7 @@ from contentapi.http.request_log import MAX_LINE
 from contentapi.monitoring.logs import LineFormatter, RequestIdFilter
 from contentapi.monitoring.records import current_record
 from tests.conftest import make_api_key
-from tests.contentapi.http.logged_requests import encode_query, get_applications, get_logged_line
+from tests.contentapi.http.logged_requests import encode_query, get_logged_line
 from tests.factories import make_actor, make_post
 from tests.wsgi import call_application
 from users.models import User
@@ -25,19 +24,6 @@ pytestmark = pytest.mark.django_db
 
 SECRET = "hunter2"
 JSON_TYPE = {"CONTENT_TYPE": "application/json"}
-
-
-@pytest.fixture(params=["fast path", "Django"])
-def application(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    # The test's transaction is on this connection, which Django would close after a failure in it.
-    monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: None)
-    return get_applications()[request.param]
-
-
-@pytest.fixture
-def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    caplog.set_level(logging.INFO)
-    return caplog
 
 
 @pytest.mark.usefixtures("log")

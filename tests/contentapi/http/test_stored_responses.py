@@ -17,11 +17,6 @@ pytestmark = pytest.mark.django_db
 LONG = {"title": "Storm", "body": "The storm tide came at night. " * 5000}
 
 
-@pytest.fixture
-def key() -> str:
-    return make_api_key(make_actor(Role.ADMIN))
-
-
 def create(key: str, name: str, body: str = "Low tide.") -> RestResponse:
     return send_with_key("POST", "/posts", {"title": "Ebb", "body": body}, key, name)
 

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +19,7 @@ from contentapi.monitoring.exporter import SnapshotCollector, is_process_alive
 from contentapi.monitoring.figures import Figures, build_snapshot_name
 from contentapi.monitoring.records import RequestRecord
 from contentapi.monitoring.start import SnapshotWriter
+from tests.concurrency import run_in_threads
 
 
 def make_record(
@@ -87,11 +87,7 @@ def test_threads_lose_no_request(figures: Figures) -> None:
         for _ in range(5000):
             figures.observe_request(make_record(statements=[0.001]), 0.001)
 
-    threads = [Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_in_threads(work, 8)
 
     figures.take_snapshot()
     assert figures.requests["query posts", "POST", 200].count == 40_000

@@ -20,13 +20,6 @@ Start = Callable[..., OpenTelemetryTracer]
 
 
 @pytest.fixture
-def receiver() -> Iterator[OtlpReceiver]:
-    receiver = OtlpReceiver()
-    yield receiver
-    receiver.close()
-
-
-@pytest.fixture
 def start(receiver: OtlpReceiver, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Return a function that starts a tracer with the variables of the SDK."""
 

@@ -4,6 +4,15 @@ import msgspec
 import pytest
 from pytest_django import Settings
 
+from contentapi.graphql.documents import DOCUMENTS
+from contentapi.projection.statements import STATEMENTS
+
+
+@pytest.fixture
+def empty_caches() -> None:
+    DOCUMENTS.clear()
+    STATEMENTS.clear()
+
 
 @pytest.fixture
 def no_limits(settings: Settings) -> None:

@@ -14,7 +14,6 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import Position, encode_cursor, parse_connection_args, sign_cursor
 from contentapi.graphql.bindings import ProjectionBindable
-from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection import PAGE_INFO, ConnectionQuery, ConnectionType, Ordering, Projection, parametrised
 from contentapi.projection.querysets import QuerySetRows
 from contentapi.projection.statements import STATEMENTS
@@ -22,7 +21,7 @@ from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.fixture_rows import ACTORS, POSTS, fill
 from tests.factories import make_author, make_post
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_caches")]
 
 WINDOW = """
 query ($n: Int, $m: Int, $after: String, $filter: PostFilter, $order: PostOrder, $way: CommentOrder) {
@@ -31,12 +30,6 @@ query ($n: Int, $m: Int, $after: String, $filter: PostFilter, $order: PostOrder,
   }
 }
 """
-
-
-@pytest.fixture(autouse=True)
-def empty_caches() -> None:
-    DOCUMENTS.clear()
-    STATEMENTS.clear()
 
 
 @pytest.mark.parametrize(

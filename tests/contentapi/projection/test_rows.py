@@ -14,15 +14,13 @@ from graphql import GraphQLSchema
 from blog.models import Author, Post
 from contentapi.core.identity import ANONYMOUS
 from contentapi.graphql.bindings import ProjectionBindable
-from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection import Projection, Rows, ToOne
 from contentapi.projection.querysets import select_instance
-from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_post, make_user
 from users.models import User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_caches")]
 
 SDL = """
 type Query { authors: [Author!]! author: Author needed: Author! shelf: Shelf! shelves: [Shelf] users: [User] }
@@ -38,12 +36,6 @@ class Shelf:
     authors: QuerySet[Author] | None = None
     best: Author | None = None
     below: list[dict[str, Any]] | None = None
-
-
-@pytest.fixture(autouse=True)
-def empty_caches() -> None:
-    DOCUMENTS.clear()
-    STATEMENTS.clear()
 
 
 def schema(**results: Any) -> GraphQLSchema:

@@ -21,19 +21,13 @@ from tests.contentapi.projection.execution import recorded, run
 from tests.contentapi.projection.fixture_rows import ACTORS, AUTHORS, BO, IDA, POSTS, fill
 from tests.factories import make_author, make_post
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_caches")]
 
 PAGE = """
 query ($n: Int, $m: Int) { posts(limit: $n) { id tags author { id email } comments(limit: $m) { author { name } } } }
 """
 OWN = " ".join(f"a{id_}: author(id: {id_}) {{ name email posts {{ id status }} }}" for id_ in AUTHORS)
 OWN = f"{{ {OWN} posts {{ id status author {{ email posts {{ id }} }} }} }}"
-
-
-@pytest.fixture(autouse=True)
-def empty_caches() -> None:
-    DOCUMENTS.clear()
-    STATEMENTS.clear()
 
 
 def cached_statements() -> int:

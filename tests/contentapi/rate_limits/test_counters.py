@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Thread
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from contentapi.core import redis
 from contentapi.rate_limits.counters import InProcessCounter
 from contentapi.rate_limits.limits import Charge, Limit
 from contentapi.rate_limits.redis_windows import RedisCounter
+from tests.concurrency import run_in_threads
 from tests.contentapi.rate_limits.counting import TEN, Clock
 from tests.contentapi.rate_limits.test_account import limited, make_account
 from tests.deployment.redis_server import RedisServer
@@ -148,11 +149,7 @@ def test_threads_that_wait_for_the_same_hanging_redis_log_it_once(
     monkeypatch.setattr(redis, "REDIS_TIMEOUT", 0.5)
     with redis_counter(redis_server.url, Clock()) as counter:
         redis_server.hang()
-        threads = [Thread(target=consume, args=(counter,)) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        run_in_threads(partial(consume, counter), 8)
         redis_server.go_on()
 
     assert len(get_logged_messages(caplog)) == 1

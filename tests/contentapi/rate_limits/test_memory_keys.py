@@ -1,13 +1,12 @@
 """Keys that are counted in this process: which are kept and replaced, and concurrent threads."""
 
-from threading import Thread
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from contentapi.rate_limits.counters import InProcessCounter
 from contentapi.rate_limits.limits import Charge, Limit
+from tests.concurrency import run_in_threads
 from tests.contentapi.rate_limits.counting import LIMIT, TEN, WINDOW, Clock, consume
 
 
@@ -59,12 +58,8 @@ def test_expired_windows_make_room_for_new_ones() -> None:
 def test_concurrent_threads_consume_no_more_than_the_limit() -> None:
     counter = InProcessCounter(Clock())
     accepted: list[bool] = []
-    threads = [Thread(target=lambda: accepted.extend(consume(counter)[0] for _ in range(50))) for _ in range(8)]
 
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_in_threads(lambda: accepted.extend(consume(counter)[0] for _ in range(50)), 8)
 
     assert sum(accepted) == LIMIT
 

@@ -13,7 +13,7 @@ from tests.contract.admin_requests import (
     ONLY_ADMINS_SEE,
     Page,
     act_on,
-    get_page,
+    list_pages,
     perform_in_list,
 )
 from tests.contract.input_documents import input_document
@@ -88,11 +88,7 @@ ADMIN = {
     "cancel an order": lambda world: press_button(world, "orders_order", world.target.order.pk, "cancel"),
 }
 PAGES = [
-    Page("orders_order_changelist", OTHERS, ADMINS_MAY, get_page),
-    Page("orders_order_add", OTHERS, NOBODY, get_page),
-    Page("orders_order_change", OTHERS, ADMINS_SEE),
-    Page("orders_order_history", OTHERS, ADMINS_SEE),
-    Page("orders_order_delete", OTHERS, ONLY_ADMINS_SEE),
+    *list_pages("orders_order", ADMINS_MAY, NOBODY, ADMINS_SEE, ONLY_ADMINS_SEE),
     Page("orders_order_action", OTHERS, ADMINS_SEE, act_on("cancel")),
     Page("orders_order_bulk", OTHERS, ADMINS_MAY, perform_in_list("cancel")),
 ]

@@ -7,7 +7,7 @@ from django.urls import reverse
 import users.selectors
 import users.services
 from tests.contract.admin_browser import press_button, send_form
-from tests.contract.admin_requests import ADMINS_MAY, ADMINS_SEE, Page, act_on, get_page, perform_in_list
+from tests.contract.admin_requests import ADMINS_MAY, ADMINS_SEE, Page, act_on, list_pages, perform_in_list
 from tests.contract.permissions import (
     ADMINS,
     ADMINS_KNOW,
@@ -75,11 +75,7 @@ ADMIN = {
     "lock a user": lambda world: press_button(world, "users_user", world.target.user.pk, "lock"),
 }
 PAGES = [
-    Page("users_user_changelist", OTHERS, ADMINS_MAY, get_page),
-    Page("users_user_add", OTHERS, ADMINS_MAY, get_page),
-    Page("users_user_change", OTHERS, ADMINS_SEE),
-    Page("users_user_history", OTHERS, ADMINS_SEE),
-    Page("users_user_delete", OTHERS, ADMINS_SEE),
+    *list_pages("users_user", ADMINS_MAY, ADMINS_MAY, ADMINS_SEE, ADMINS_SEE),
     Page("users_user_action", OTHERS, ADMINS_SEE, act_on("lock")),
     Page("users_user_bulk", OTHERS, ADMINS_MAY, perform_in_list("lock")),
 ]

@@ -1,6 +1,5 @@
 """The embedded PostgreSQL server: start, shared use and stop."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import psutil
 import pytest
 
 from tests.contentapi.db.embedded.server_users import PROGRAM, StartUser, get_postmaster, is_down
+from tests.deployment.processes import run_program
 
 pytestmark = pytest.mark.servers
 
@@ -77,9 +77,7 @@ def test_path_that_a_shell_would_expand_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "$(touch expanded)"
     folder.mkdir()
 
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(folder / "postgres")], capture_output=True, text=True, check=False
-    )
+    done = run_program(sys.executable, "-c", PROGRAM, folder / "postgres")
 
     assert done.returncode == 1
     assert done.stderr.startswith("The path of the embedded PostgreSQL must not contain $")

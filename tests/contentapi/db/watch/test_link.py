@@ -2,7 +2,6 @@
 
 import select
 import socket
-from collections.abc import Iterator
 from threading import Event
 from time import monotonic
 from types import SimpleNamespace
@@ -22,13 +21,6 @@ from contentapi.db.watch.link import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def connection() -> Iterator[DeadlineConnection]:
-    connection = DeadlineConnection()
-    yield connection
-    connection.close()
 
 
 def build_parameters(listener: socket.socket) -> dict[str, Any]:

@@ -3,15 +3,7 @@
 from typing import Any
 
 import pytest
-from graphql import (
-    FieldNode,
-    FragmentDefinitionNode,
-    OperationDefinitionNode,
-    OperationType,
-    parse,
-    validate,
-    visit,
-)
+from graphql import FieldNode, FragmentDefinitionNode, OperationDefinitionNode, OperationType, parse, validate, visit
 from graphql.execution.values import get_variable_values
 from graphql.language import Visitor
 from graphql.utilities import TypeInfo, TypeInfoVisitor
