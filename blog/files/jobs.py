@@ -11,6 +11,7 @@ Posts that existed before are left alone, and so are posts that were deleted sin
 these changes; their slugs are free meanwhile.
 """
 
+from collections.abc import Collection
 from functools import partial
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple
@@ -41,7 +42,8 @@ END_EVENTS = {
     ImportState.CANCELLED: Audit.IMPORT_CANCELLED,
     ImportState.UNDONE: Audit.IMPORT_UNDONE,
 }
-ENDED = tuple(END_EVENTS)
+ENDED = [*END_EVENTS]
+CANCELLABLE = [ImportState.CHECKING, ImportState.CHECKED, ImportState.IMPORTING]
 GONE = "The post does not exist any more."
 UNDONE = "undone"  # the outcome of a file whose post was created, and deleted when the import was undone
 
@@ -109,9 +111,7 @@ def start_import(*, actor: Actor, job_id: str) -> ImportJob:
 
     One import of a source runs at a time. Raises `Conflict` while another one does.
     """
-    job = lock_import_job(actor, job_id)
-    if job.state != ImportState.CHECKED:
-        raise Conflict(f"This import is {job.state}. Only a checked import can be started.")
+    job = lock_import_job(actor, job_id, [ImportState.CHECKED], "Only a checked import can be started.")
     job.state, job.done, job.attempts, job.updated_at = ImportState.IMPORTING, 0, 0, timezone.now()
     try:
         with transaction.atomic():
@@ -125,17 +125,19 @@ def start_import(*, actor: Actor, job_id: str) -> ImportJob:
 @transaction.atomic
 def cancel_import(*, actor: Actor, job_id: str) -> ImportJob:
     """End an import. Posts that it has already written stay. Raises `Conflict` if it has ended."""
-    job = lock_import_job(actor, job_id)
-    if job.state not in (ImportState.CHECKING, ImportState.CHECKED, ImportState.IMPORTING):
-        raise Conflict(f"This import is {job.state}. It cannot be cancelled any more.")
+    job = lock_import_job(actor, job_id, CANCELLABLE, "It cannot be cancelled any more.")
     end_import(job, ImportState.CANCELLED, actor)
     return job
 
 
-def lock_import_job(actor: Actor, job_id: str) -> ImportJob:
-    job = find_import_job(actor=actor, job_id=job_id)
+def lock_import_job(actor: Actor, job_id: str, states: Collection[str], refusal: str) -> ImportJob:
+    """Return an import, locked until the transaction ends. Raises `Conflict` with the refusal in other states."""
+    pk = find_import_job(actor=actor, job_id=job_id).pk
     require_import_permission(actor)
-    return require_found(ImportJob.objects.select_for_update().filter(pk=job.pk).first(), "import")
+    job = require_found(ImportJob.objects.select_for_update().filter(pk=pk).first(), "import")
+    if job.state not in states:
+        raise Conflict(f"This import is {job.state}. {refusal}")
+    return job
 
 
 def end_import(job: ImportJob, state: ImportState, actor: Actor, problem: str = "") -> None:
@@ -216,9 +218,7 @@ def select_undoable(job: ImportJob) -> "QuerySet[ImportResult]":
 @transaction.atomic
 def start_undo(*, actor: Actor, job_id: str) -> ImportJob:
     """Let the worker delete the posts that an import created. Raises `Conflict` if there are none."""
-    job = lock_import_job(actor, job_id)
-    if job.state not in ENDED:
-        raise Conflict(f"This import is {job.state}. Only an import that has ended can be undone.")
+    job = lock_import_job(actor, job_id, ENDED, "Only an import that has ended can be undone.")
     if not may_be_undone(job):
         raise Conflict("This import has no posts that could be deleted.")
     job.state, job.undone_by, job.problem = ImportState.UNDOING, actor.user_id, ""

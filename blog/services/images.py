@@ -88,8 +88,7 @@ def replace_image_file(
     Raises `NotFound`, `UnsupportedMediaType`, and `Conflict` for another version.
     """
     with transaction.atomic():  # before the file is read
-        image = get_image_for_update(actor, image_id, REPLACE)
-        require_version("image", image.version, expected_version)
+        image = get_image_for_update(actor, image_id, REPLACE, expected_version)
     sent = read_file()
     kind = require_format(sent.file)
     upload_id = take_id()
@@ -97,8 +96,7 @@ def replace_image_file(
     # One that no row names in the end is deleted with the unfinished uploads
     store_upload(actor, upload_id, image.owner_id, image.pk, sent, kind)
     with transaction.atomic():
-        image = get_image_for_update(actor, image_id, REPLACE)
-        require_version("image", image.version, expected_version)
+        image = get_image_for_update(actor, image_id, REPLACE, expected_version)
         values: dict[str, Any] = {"source": source, "rejection": None, "claimed_until": None, "attempts": 0}
         if not image.original:
             stated = {"content_type": kind.content_type, "size": sent.size, "sha256": sent.sha256}
@@ -133,8 +131,7 @@ def edit_image(
 
     Raises `NotFound`, `Invalid`, and `Conflict` for another version.
     """
-    image = get_image_for_update(actor, image_id, "change this image")
-    require_version("image", image.version, expected_version)
+    image = get_image_for_update(actor, image_id, "change this image", expected_version)
     values = validate_changes(changes)
     changed = {name: value for name, value in values.items() if getattr(image, name) != value}
     if changed:
@@ -142,12 +139,15 @@ def edit_image(
     return image
 
 
-def get_image_for_update(actor: Actor, image_id: str, action: str, *, is_deleted: bool = False) -> Image:
-    """Return an image that the actor may change, locked until the transaction ends. Raises `NotFound`."""
+def get_image_for_update(
+    actor: Actor, image_id: str, action: str, expected_version: ExpectedVersion = None, *, is_deleted: bool = False
+) -> Image:
+    """Return an image that the actor may change, locked for the transaction. Raises `NotFound` and `Conflict`."""
     require_permission(actor, policy.may_upload_images(actor), action)
     images = Image.objects.filter(pk=parse_id(image_id), deleted_at__isnull=not is_deleted)
     image = require_row(images.select_for_update(), "image")
     require_permission(actor, policy.may_change_images_of(actor, image.owner_id), action)
+    require_version("image", image.version, expected_version)
     return image
 
 
@@ -191,8 +191,7 @@ def delete_image(
     Raises `NotFound`, and `Conflict` for another version, for an image that a row of an own type requires, and without
     `force` for one that is used.
     """
-    image = get_image_for_update(actor, image_id, "delete this image")
-    require_version("image", image.version, expected_version)
+    image = get_image_for_update(actor, image_id, "delete this image", expected_version)
     users, own = list_posts_with_image(image.pk), describe_uses(actor, "Image", image.pk, NAMED_POSTS)
     if is_required(image.pk):
         raise Conflict(f"The image is required by {', '.join(own)}. Give them another image first.")

@@ -19,13 +19,7 @@ NAME = re.compile(
     r"[a-z]+/[a-z0-9-]{1,60}(?:/[a-z0-9]{1,20}\.[a-z]{1,4})?"
     r"|[a-z]+/(?:[a-z0-9-]{1,60}/)?\.[a-z0-9_]{1,20}\.partial"  # that was never completed
 )
-CONTENT_TYPES = {
-    "jpg": "image/jpeg",
-    "png": "image/png",
-    "webp": "image/webp",
-    "avif": "image/avif",
-    "gif": "image/gif",
-}
+CONTENT_TYPES = {"jpg": "image/jpeg", **{each: f"image/{each}" for each in ("png", "webp", "avif", "gif")}}
 CACHED_FOR_GOOD = "public, max-age=31536000, immutable"  # the address of a public file changes with its content
 BLOCK = 64 * 1024  # bytes
 PARTIAL = ".partial"  # the end of the name of a file that is being written
