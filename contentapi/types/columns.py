@@ -9,6 +9,12 @@ from contentapi.types.fields import AUTHOR, Kind, OwnField, OwnType
 
 MAX_LINE = 120
 NULLABLE_TEXT = "  # noqa: DJ001 - null is no text"
+PUBLICATION = (  # the second column has no nulls: in the order of publication, rows that are not published come last
+    "    published_at = models.DateTimeField(null=True, blank=True)",
+    "    publication_order = models.GeneratedField(",
+    '        expression=Coalesce("published_at", Value(NEVER)), output_field=models.DateTimeField(), db_persist=True',
+    "    )",
+)
 MAX_INDEX_NAME = 30  # Django's limit
 OPENING, CLOSING = "([{", ")]}"
 BRACKETS = re.compile(r"( *)(.*?[(\[{])(.*)([)\]}].*)")  # the first and the last one

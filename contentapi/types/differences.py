@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from graphql import InputObjectTypeDefinitionNode
 
-from contentapi.types.columns import fold, list_event_columns, list_rules, write_column, write_constraint
+from contentapi.types.columns import PUBLICATION, fold, list_event_columns, list_rules, write_column, write_constraint
 from contentapi.types.declared import list_models, load_own_types
 from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
 from contentapi.types.sdl import read_definitions
@@ -46,7 +46,13 @@ def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator
         if not is_same(field, columns.pop(field.column, None), labels):
             message = f"{own.place}.{field.name} differs from {file}: manage.py start_type {own.name} --diff shows it."
             yield Difference(message, file, [*fold(write_column(field, labels))])
+    yield from list_publication_differences(own, file, columns)
     yield from list_columns_without_field(own, file, columns)
+
+
+def list_publication_differences(own: OwnType, file: str, columns: Mapping[str, Any]) -> Iterator[Difference]:
+    if own.has_publication and "publication_order" not in columns:
+        yield Difference(f"{own.place}.publishedAt: {file} lacks the columns of a publication.", file, PUBLICATION)
 
 
 def list_columns_without_field(own: OwnType, file: str, columns: Mapping[str, Any]) -> Iterator[Difference]:

@@ -11,6 +11,7 @@ from django.template import Context, Engine
 
 from contentapi.core.identity import EDITORS, WRITERS, Role
 from contentapi.types.columns import (
+    PUBLICATION,
     fold,
     list_event_columns,
     list_indexes,
@@ -84,6 +85,7 @@ def write_models(own: OwnType, models: Mapping[str, str]) -> str:
         "models.py.txt",
         own,
         columns=columns,
+        publication=PUBLICATION if own.has_publication else (),
         constraints=constraints,
         indexes=indexes,
         code="".join([*columns, *indexes]),

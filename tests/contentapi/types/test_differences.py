@@ -44,10 +44,14 @@ def recipe(tmp_path: Path) -> OwnType:
 
 @pytest.fixture
 def model(recipe: OwnType) -> type[models.Model]:
+    return build_model(recipe)
+
+
+def build_model(own: OwnType) -> type[models.Model]:
     """Return the model that `start_type` writes. No other code sees it."""
     scope: dict[str, Any] = {"__name__": "orders.recipes"}
     with isolate_apps("orders"):
-        exec(write_models(recipe, {}), scope)  # noqa: S102 - the code that is tested
+        exec(write_models(own, {}), scope)  # noqa: S102 - the code that is tested
     found: type[models.Model] = scope["Recipe"]
     return found
 
@@ -91,6 +95,15 @@ def test_column_that_needs_a_value_and_has_no_field_is_named(recipe: OwnType, mo
     (found,) = list_column_differences(without, model)
 
     assert "no field for the column title of recipes/models.py, which needs a value" in found.message
+
+
+def test_publication_of_a_model_without_its_columns_is_named(recipe: OwnType) -> None:
+    model = build_model(replace(recipe, has_publication=False))
+
+    (difference,) = list_column_differences(recipe, model)
+
+    assert difference.message.endswith("Recipe.publishedAt: recipes/models.py lacks the columns of a publication.")
+    assert difference.lines[0] == "    published_at = models.DateTimeField(null=True, blank=True)"
 
 
 def test_constraint_that_differs_is_named(recipe: OwnType, model: type[models.Model]) -> None:
