@@ -19,7 +19,7 @@ from contentapi.graphql.costs import require_cost_within_limit
 from contentapi.graphql.execution.fields import RootField
 from contentapi.graphql.limits import build_limit_error
 
-# Of all objects in the result: at worst 0.4 s of CPU. The standard document has 9,900, and 800 more for each own type.
+# Of all objects in the result: at worst 0.4 s of CPU. The standard document has 9,600, and 1,100 for each own type.
 MAX_INTROSPECTED_FIELDS = 24_000
 STANDARD_OBJECTS = 2_500  # at most, in the result of the standard document and of those of tools
 STANDARD_COST = 1_000  # at most, of a result with so many objects: the documents of tools must not become dearer
