@@ -97,12 +97,12 @@ class OwnAdmin(PolicyAdmin):
         return form
 
     def create(self, actor: Actor, row: Any, form: OwnForm) -> Any:
-        create = self.own.create or partial(services.create_row, self.own.model)
+        create = services.get_create(self.own)
         values = {name: value for name, value in form.list_changes().items() if value is not None}
         return create(actor=actor, **values)
 
     def edit(self, actor: Actor, row: Any, form: OwnForm) -> None:
-        update = self.own.update or partial(services.update_row, self.own.model)
+        update = services.get_update(self.own)
         opened = form.cleaned_data[OPENED]
         expected = None if opened is None else str(opened)
         update(actor=actor, row_id=str(row.pk), changes=form.list_changes(), expected_version=expected)

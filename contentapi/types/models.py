@@ -22,7 +22,7 @@ from contentapi.types.fields import AUTHOR, OwnField, OwnType, SdlError
 class OwnModel:
     """The model of an own type.
 
-    A function of the team replaces a default. Each is called inside of the transaction of a write, if there is one:
+    A function of the team replaces a default. `create` and `update` have a transaction, which an exception undoes:
 
     * `create(*, actor, **values)` returns a new row: for each creation, also in the desk. The default is
       `services.create_row`, which it may call.

@@ -140,8 +140,8 @@ def build_bindables(own: OwnModel) -> list[SchemaBindable]:
     }
     deleted_id = convert_to_snake(f"deleted{sdl.name}Id")
     resolvers = {
-        "create": pass_arguments(own.create or partial(services.create_row, model)),
-        "update": pass_changes(own.update or partial(services.update_row, model), "row_id"),
+        "create": pass_arguments(services.get_create(own)),
+        "update": pass_changes(services.get_update(own), "row_id"),
         "delete": pass_arguments(partial(services.delete_row, model), "row_id", payload=deleted_id),
         "publish": pass_arguments(partial(services.publish_row, model), "row_id"),
         "unpublish": pass_arguments(partial(services.unpublish_row, model), "row_id"),
@@ -182,7 +182,7 @@ class RowCollection(OwnResource):
         return request.shown.page(rows, page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
-        create = self.own.create or partial(services.create_row, self.own.model)
+        create = services.get_create(self.own)
         values = request.body(self.body).provided()
         row, json = request.shown.create(request.actor, lambda: create(actor=request.actor, **values))
         return created(f"/{self.own.sdl.path}/{row.pk}", json)
@@ -193,7 +193,7 @@ class RowResource(OwnResource):
         return request.shown.one(selectors.select_row_by_id(self.own, request.actor, *ids.values()), request.actor)
 
     def patch(self, request: ResourceRequest, **ids: str) -> Response:
-        update = self.own.update or partial(services.update_row, self.own.model)
+        update = services.get_update(self.own)
         changes = request.body(self.body).provided()
         version = request.expected_version(changes.pop("expected_version"))
         (row_id,) = ids.values()

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -24,6 +25,16 @@ from contentapi.types.models import OwnModel, get_own_model
 from contentapi.types.validation import NULL, clean_values, refuse_unknown
 
 Rule = Callable[[OwnModel, Actor, int | None], bool]  # of the policy, for the rows of a user
+
+
+def get_create(own: OwnModel) -> Callable[..., Any]:
+    """Return what creates a row: the function of the team, in a transaction, or `create_row`."""
+    return transaction.atomic(own.create) if own.create else partial(create_row, own.model)
+
+
+def get_update(own: OwnModel) -> Callable[..., Any]:
+    """Return what changes a row: the function of the team, in a transaction, or `update_row`."""
+    return transaction.atomic(own.update) if own.update else partial(update_row, own.model)
 
 
 @transaction.atomic

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import transaction
-
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
@@ -14,7 +12,6 @@ from recipes.models import Recipe
 MAX_UNPUBLISHED = 10
 
 
-@transaction.atomic
 def create_recipe(*, actor: Actor, **values: Any) -> Recipe:
     """Create a recipe, as `services.create_row` does. Raises `Conflict` if its author has ten unpublished ones."""
     recipe: Recipe = services.create_row(Recipe, actor=actor, **values)
@@ -22,7 +19,6 @@ def create_recipe(*, actor: Actor, **values: Any) -> Recipe:
     return recipe
 
 
-@transaction.atomic
 def update_recipe(
     *, actor: Actor, row_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
 ) -> Recipe:

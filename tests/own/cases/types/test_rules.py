@@ -179,3 +179,23 @@ def test_lines_of_the_audit_log_need_no_new_class() -> None:
     assert send_request("POST", f"{where}/unpublish", actor=actor).status == 200
 
     assert len(AuditEvent.__subclasses__()) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_rule_of_the_team_refuses_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def create(**values: Any) -> Dish:
+        own_services.create_row(Dish, **values)
+        raise Conflict("There is no room.")
+
+    def update(**values: Any) -> Dish:
+        own_services.update_row(Dish, **values)
+        raise Conflict("There is no room.")
+
+    dish, editor = make_dish(), make_actor(Role.EDITOR)
+    set_rule(monkeypatch, create=create, update=update)
+
+    created = send_request("POST", "/dishes", {**BODY, "authorId": str(dish.author_id)}, actor=editor)
+    changed = send_request("PATCH", f"/dishes/{dish.pk}", {"title": "New"}, actor=editor)
+
+    assert (created.status, changed.status) == (409, 409)
+    assert [*Dish.objects.values_list("title", flat=True)] == ["Soup"]
