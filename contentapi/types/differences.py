@@ -13,8 +13,9 @@ from graphql import InputObjectTypeDefinitionNode
 
 from contentapi.types.columns import PUBLICATION, fold, list_event_columns, list_rules, write_column, write_constraint
 from contentapi.types.declared import list_models, load_own_types
-from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
+from contentapi.types.fields import AUTHOR, Kind, OwnField, OwnType, SdlError
 from contentapi.types.sdl import read_definitions
+from contentapi.types.triggers import announce_rows
 
 TEXTS = (models.CharField, models.TextField)
 STANDARD = {"id", "published_at", "publication_order", "created_at", "updated_at", "version"}
@@ -37,6 +38,7 @@ def list_differences(own: OwnType) -> Iterator[Difference]:
         return
     yield from list_column_differences(own, model)
     yield from list_rule_differences(own, model)
+    yield from list_trigger_differences(own, model)
 
 
 def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
@@ -70,6 +72,27 @@ def list_rule_differences(own: OwnType, model: type[models.Model]) -> Iterator[D
             yield Difference(message, file, [*fold(write_constraint(name, field, lookups))])
 
 
+def list_trigger_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
+    """Yield that the triggers were made for another `read` or `publication`: events would have another audience."""
+    flags = list_audience(own)
+    expected = announce_rows(own.name.lower(), [], **flags)
+    created, deleted = (each.func for each in expected if each.name != "announce_updated")
+    present = {each.name: each.func for each in getattr(model._meta, "triggers", ())}
+    if (present.get("announce_created", created), present.get("announce_deleted", deleted)) != (created, deleted):
+        file = f"{own.app}/models.py"
+        lines = [f"{name}={value}," for name, value in flags.items()]
+        yield Difference(f"{own.place}: the triggers of {file} have another read or publication.", file, lines)
+
+
+def list_audience(own: OwnType) -> dict[str, bool]:
+    """Return the arguments of `announce_rows` that decide who sees the events."""
+    return {
+        "is_public": own.read == "public",
+        "has_publication": own.has_publication,
+        "has_author": own.find_field(AUTHOR) is not None,
+    }
+
+
 def is_same(field: OwnField, column: Any, labels: Mapping[str, str]) -> bool:
     """Return whether a column stores the values of a field, and no others by its type."""
     if column is None or isinstance(column, ArrayField) is not field.is_list or column.null is field.is_never_null:
@@ -94,13 +117,24 @@ def get_label(key: Any) -> str:
 
 def list_missing_inputs(own: OwnType) -> Iterator[Difference]:
     """Yield the members that the inputs of a type lack."""
-    nodes = read_definitions(own.file)
-    inputs = {node.name.value: node for node in nodes if isinstance(node, InputObjectTypeDefinitionNode)}
+    present = read_inputs(own)
     for name, members in own.write_inputs().items():
-        present = {member.name.value for member in inputs[name].fields or ()} if name in inputs else set()
-        for member in sorted(members.keys() - present):
+        for member in sorted(members.keys() - present.get(name, set())):
             place = f"{own.file_name}, {name}"
             yield Difference(f"{own.place}: {name} has no {member}.", place, [f"  {members[member]}"])
+
+
+def read_inputs(own: OwnType) -> dict[str, set[str]]:
+    """Return the names of the members of each input in the file of a type."""
+    inputs = [node for node in read_definitions(own.file) if isinstance(node, InputObjectTypeDefinitionNode)]
+    return {node.name.value: {member.name.value for member in node.fields or ()} for node in inputs}
+
+
+def require_known_members(own: OwnType, name: str) -> None:
+    """Raise `SdlError` if an input has a member that is no field of the type: no write could store its value."""
+    known = {*own.write_inputs()[name], "id", "expectedVersion"}
+    for member in sorted(read_inputs(own).get(name, set()) - known):
+        raise SdlError(f"{own.place}: {name} has the member {member}, and {own.name} has no such field.")
 
 
 def list_missing_events(own: OwnType, code: str) -> Iterator[Difference]:

@@ -29,6 +29,7 @@ from contentapi.rest import Body, ExpectedVersionBody, Resource, ResourceRequest
 from contentapi.rest.representations import VERSION, Representation
 from contentapi.types import policy, selectors, services
 from contentapi.types.bodies import list_body_fields
+from contentapi.types.differences import require_known_members
 from contentapi.types.fields import Kind, OwnField, convert_to_snake
 from contentapi.types.models import OwnModel
 
@@ -58,8 +59,11 @@ def extend_app(app: App, part: App) -> App:
 
 
 def build_app(own: OwnModel) -> App:
-    """Return what one type adds to the API."""
+    """Return what one type adds to the API. Raises `SdlError` for a member of an input that no write knows."""
     sdl = own.sdl
+    for verb, rule in (("Create", own.create), ("Update", own.update)):
+        if rule is None:
+            require_known_members(sdl, f"{verb}{sdl.name}Input")
     projection = build_projection(own)
     connection = ConnectionType(projection)
     shown = Representation(projection, noun=sdl.noun, version=VERSION)

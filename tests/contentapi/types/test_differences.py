@@ -21,7 +21,9 @@ from contentapi.types.differences import (
     list_missing_events,
     list_missing_inputs,
     list_rule_differences,
+    list_trigger_differences,
     require_equal_models,
+    require_known_members,
 )
 from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
 from contentapi.types.generation import write_models, write_sdl
@@ -134,6 +136,28 @@ def test_inputs_that_lack_a_field_are_named(recipe: OwnType) -> None:
         ("UpdateRecipeInput", "  isHot: Boolean"),
         ("RecipeFilter", '  "Only those with this `isHot`." isHot: Boolean'),
     ]
+
+
+def test_member_of_an_input_that_is_no_field_is_named(recipe: OwnType) -> None:
+    recipe.file.write_text(recipe.file.read_text() + write_sdl(recipe))
+    require_known_members(recipe, "UpdateRecipeInput")
+    less = replace(recipe, fields=[field for field in recipe.fields if field.name != "servings"])
+
+    with pytest.raises(SdlError, match="UpdateRecipeInput has the member servings, and Recipe has no such field"):
+        require_known_members(less, "UpdateRecipeInput")
+
+
+@pytest.mark.parametrize("changed", [{"read": "staff"}, {"has_publication": False}])
+def test_triggers_of_another_audience_are_named(
+    recipe: OwnType, model: type[models.Model], changed: dict[str, Any]
+) -> None:
+    assert [*list_trigger_differences(recipe, model)] == []
+
+    (found,) = list_trigger_differences(replace(recipe, **changed), model)
+
+    assert found.message == (
+        "schema/recipes.graphql: Recipe: the triggers of recipes/models.py have another read or publication."
+    )
 
 
 def test_triggers_that_lack_a_column_are_named(recipe: OwnType) -> None:
