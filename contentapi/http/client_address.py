@@ -32,7 +32,7 @@ MAX_ADDRESS = 100  # characters
 
 
 def find_forwarded_address(header: str, number: int) -> str | None:
-    """Return the address of `for` in the element with this number from the end; None if one of these has no form."""
+    """Return the address of `for` in the element with this number from the end. None: it is absent or malformed."""
     element = next(islice(read_elements(header), number - 1, None), None)
     return None if element is None else read_address(element)
 
