@@ -122,7 +122,9 @@ class BlockedBackup:
 @pytest.fixture
 def blocked_backup(operator: Operator, tmp_path: Path) -> Iterator[BlockedBackup]:
     url = operator.build_url("source", user="postgres:hidden%20word") + "?application_name=nightly"
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup lets the tests and their children ignore it
     backup = BlockedBackup(operator, tmp_path / "demo.dump", DATABASE_URL=url)
+    signal.signal(signal.SIGHUP, inherited)
     yield backup
     backup.finish()
 
