@@ -58,7 +58,7 @@ def select_seen_images(images: QuerySet[Image], actor: Actor) -> QuerySet[Image]
 
 
 def select_kept_images(images: QuerySet[Image], _: Actor) -> QuerySet[Image]:
-    """Return the images that are not deleted. A caller who may see an object may see its images."""
+    """Return the images that are not deleted. A caller that may read an object may also see its images."""
     return images.filter(deleted_at=None)
 
 

@@ -131,6 +131,15 @@ def get_name(own: OwnType, *parts: str, most: int = 63) -> str:
     return name if len(name) <= most else f"{name[: most - 7]}_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
+def list_audience(own: OwnType) -> dict[str, bool]:
+    """Return the arguments of `announce_rows` that decide who sees the events."""
+    return {
+        "is_public": own.read == "public",
+        "has_publication": own.has_publication,
+        "has_author": own.find_field(AUTHOR) is not None,
+    }
+
+
 def list_event_columns(own: OwnType) -> list[str]:
     """Return the columns of which a change is an event."""
     names = [field.input_column if field.kind == Kind.RELATION else field.column for field in own.fields]

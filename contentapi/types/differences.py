@@ -11,9 +11,17 @@ from django.db import models
 from django.db.models import Q
 from graphql import InputObjectTypeDefinitionNode
 
-from contentapi.types.columns import PUBLICATION, fold, list_event_columns, list_rules, write_column, write_constraint
+from contentapi.types.columns import (
+    PUBLICATION,
+    fold,
+    list_audience,
+    list_event_columns,
+    list_rules,
+    write_column,
+    write_constraint,
+)
 from contentapi.types.declared import list_models, load_own_types
-from contentapi.types.fields import AUTHOR, Kind, OwnField, OwnType, SdlError
+from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
 from contentapi.types.sdl import read_definitions
 from contentapi.types.triggers import announce_rows
 
@@ -82,15 +90,6 @@ def list_trigger_differences(own: OwnType, model: type[models.Model]) -> Iterato
         file = f"{own.app}/models.py"
         lines = [f"{name}={value}," for name, value in flags.items()]
         yield Difference(f"{own.place}: the triggers of {file} have another read or publication.", file, lines)
-
-
-def list_audience(own: OwnType) -> dict[str, bool]:
-    """Return the arguments of `announce_rows` that decide who sees the events."""
-    return {
-        "is_public": own.read == "public",
-        "has_publication": own.has_publication,
-        "has_author": own.find_field(AUTHOR) is not None,
-    }
 
 
 def is_same(field: OwnField, column: Any, labels: Mapping[str, str]) -> bool:

@@ -13,6 +13,7 @@ from contentapi.core.identity import EDITORS, WRITERS, Role
 from contentapi.types.columns import (
     PUBLICATION,
     fold,
+    list_audience,
     list_event_columns,
     list_indexes,
     list_rules,
@@ -20,7 +21,7 @@ from contentapi.types.columns import (
     write_constraint,
 )
 from contentapi.types.declared import Related, list_models
-from contentapi.types.fields import AUTHOR, TRAITS, Kind, OwnField, OwnType, convert_to_snake
+from contentapi.types.fields import TRAITS, Kind, OwnField, OwnType, convert_to_snake
 
 TEMPLATES = Path(__file__).parent / "templates"
 IMPORTS = (  # of the declaration
@@ -90,7 +91,7 @@ def write_models(own: OwnType, models: Mapping[str, str]) -> str:
         indexes=indexes,
         code="".join([*columns, *indexes]),
         event_columns=", ".join(f'"{name}"' for name in list_event_columns(own)),
-        has_author=own.find_field(AUTHOR) is not None,
+        audience=list_audience(own).items(),
         enums={field.type_name: field.values for field in own.fields if field.kind == Kind.ENUM}.items(),
         text=(*texts, 'f"{self.pk}"')[0],
     )
