@@ -142,12 +142,9 @@ def measure(function: Callable[[], object]) -> float:
 
 
 def measure_drop(table: str = "events_event") -> Row:
-    from django.db import connection
-
     from contentapi.events.partitions import drop_partition, list_partitions
 
-    with connection.cursor() as cursor:
-        oldest = min(list_partitions(cursor, table).items())[1]
+    oldest = min(list_partitions(table).items())[1]
     taken = measure(lambda: drop_partition(oldest))
     return f"drop a day of {table}", "ms", taken, taken <= EXPECTED["drop"]
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, connection, transaction
+from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
@@ -29,6 +29,7 @@ from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
 from contentapi.db.distribution import get_backend
+from contentapi.db.statements import execute
 from contentapi.events.triggers import silence
 
 logger = logging.getLogger("contentapi.importing")
@@ -169,8 +170,7 @@ def save_imported_post(
     actor: Actor, file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str, *, dry_run: bool = False
 ) -> FileReport:
     # Concurrent imports, also of a release beside this one, process one file at a time, and create no post twice.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
+    execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
     now = timezone.now()
     parsed = front_matter.move_future_date(parsed, now)
     known = find_source(file)

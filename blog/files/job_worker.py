@@ -29,6 +29,7 @@ from contentapi.auth.sessions import build_session_actor
 from contentapi.conf.timeouts import IMPORT_SIGN_OF_LIFE
 from contentapi.core.errors import ApiError, Forbidden
 from contentapi.core.identity import WORKER, Actor
+from contentapi.db.statements import fetch_column
 
 logger = logging.getLogger("contentapi.worker")
 MAX_NOTES = 10  # of a file that the plan shows
@@ -87,9 +88,7 @@ def take_up_import(job_id: int) -> ImportJob | None:
 @contextmanager
 def lock_source(source: str) -> Iterator[bool]:
     """Lock a source for this session, if it is free. The lock of a killed worker ends with its session."""
-    with connection.cursor() as cursor:
-        cursor.execute(LOCK_SOURCE, [source])
-        is_free = bool(cursor.fetchone()[0])
+    is_free = bool(fetch_column(LOCK_SOURCE, [source])[0])
     try:
         yield is_free
     finally:

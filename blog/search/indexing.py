@@ -14,7 +14,7 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from blog import policy
 from blog.models import CONTENT_FIELDS, SEARCHED, Author, Coauthorship, Kind, Post, PostSearch, SearchChange
@@ -25,6 +25,7 @@ from contentapi.conf.timeouts import COMPARISON_INTERVAL, LATE_COMMIT
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
 from contentapi.core.unicode import fold_accents
+from contentapi.db.statements import execute, fetch_column, fetch_rows
 from contentapi.worker.items import try_each
 
 VERSION = 3  # of the documents: with another number, the worker writes all of them again
@@ -137,9 +138,7 @@ def index_missing_posts(after: int) -> list[int] | None:
     """
     if not lock_index():
         return None
-    with connection.cursor() as cursor:
-        cursor.execute(FIND_NEW_POSTS, [after, describe_origin(), POSTS_PER_TRANSACTION])
-        posts = [pk for (pk,) in cursor.fetchall()]
+    posts = fetch_column(FIND_NEW_POSTS, [after, describe_origin(), POSTS_PER_TRANSACTION])
     index_posts(posts)
     return posts
 
@@ -149,10 +148,7 @@ def lock_index() -> bool:
 
     Two writers at a time could write an older text over a newer one.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext('blog.indexing'))")
-        (is_locked,) = cursor.fetchone()
-    return bool(is_locked)
+    return bool(fetch_column("SELECT pg_try_advisory_xact_lock(hashtext('blog.indexing'))")[0])
 
 
 def index_posts(posts: Sequence[int]) -> None:
@@ -170,9 +166,8 @@ def write_documents(posts: Sequence[int]) -> bool:
     words = {post.pk: read_words(post, names) for post in rows}
     stems = read_stems({word for fields in words.values() for found in fields.values() for word in found})
     origin = describe_origin()
-    with connection.cursor() as cursor:
-        for post in rows:
-            cursor.execute(WRITE_DOCUMENT, [origin, build_document(words[post.pk], post.tags, stems), post.pk])
+    for post in rows:
+        execute(WRITE_DOCUMENT, [origin, build_document(words[post.pk], post.tags, stems), post.pk])
     return True
 
 
@@ -192,9 +187,8 @@ def read_words(post: Post, names: Mapping[int, str]) -> dict[str, list[str]]:
 
 def read_stems(words: Iterable[str]) -> dict[str, list[str]]:
     """Return the stems of words: none of a word such as `the`."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT word, {build_stems()} FROM unnest(%s::text[]) AS word", [sorted(words)])  # noqa: S608
-        return dict(cursor.fetchall())
+    rows = fetch_rows(f"SELECT word, {build_stems()} FROM unnest(%s::text[]) AS word", [sorted(words)])  # noqa: S608
+    return dict(rows)
 
 
 def build_document(words: Mapping[str, list[str]], tags: Sequence[str], stems: Mapping[str, list[str]]) -> str:

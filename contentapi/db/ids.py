@@ -5,8 +5,9 @@ Clients such as Relay store records by their id alone, and would confuse a post 
 
 from typing import TYPE_CHECKING, Any
 
-from django.db import connection
 from django.db.models import BigAutoField
+
+from contentapi.db.statements import fetch_column
 
 SEQUENCE = "contentapi_id_seq"
 
@@ -29,7 +30,4 @@ class SharedIdField(Base):
 
 def take_id() -> int:
     """Return the next value of the sequence: a number that nothing else has or had."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT nextval(%s)", [SEQUENCE])
-        (number,) = cursor.fetchone()
-    return int(number)
+    return int(fetch_column("SELECT nextval(%s)", [SEQUENCE])[0])

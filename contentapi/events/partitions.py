@@ -3,13 +3,13 @@
 import logging
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 from psycopg.errors import LockNotAvailable
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import PARTITION_LOCK_TIMEOUT
+from contentapi.db.statements import execute, fetch_column
 
 LOG = logging.getLogger("contentapi.worker")
 PARTITIONS_LOCK = 0x706172746974  # "partit": one worker makes partitions at a time
@@ -20,7 +20,6 @@ READ_NAMES = """
     SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
     WHERE inhparent = %s::regclass AND relname ~ ('^' || %s || '_[0-9]{8}$')
 """
-READ_TODAY = "SELECT (now() AT TIME ZONE 'UTC')::date"
 NEW_EPOCH = "substr(md5(gen_random_uuid()::text), 1, 8)"
 CREATE_LOG = f"""
     INSERT INTO events_log (id, epoch, server, position)
@@ -45,24 +44,22 @@ def prepare_partitions() -> None:
 
     Webhooks then begin with the first event of the new log.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [PARTITIONS_LOCK])
-        cursor.execute(CREATE_LOG)
-        if cursor.rowcount:
-            cursor.execute(BEGIN_WEBHOOKS)
-        today = read_today(cursor)
+    with transaction.atomic():
+        execute("SELECT pg_advisory_xact_lock(%s)", [PARTITIONS_LOCK])
+        if execute(CREATE_LOG):
+            execute(BEGIN_WEBHOOKS)
+        today = read_today()
         for table in (EVENTS, *DELIVERIES):
-            existing = list_partitions(cursor, table)
+            existing = list_partitions(table)
             for day in (today + timedelta(days=number) for number in range(DAYS_AHEAD + 1)):
                 if day not in existing:
                     names = {"table": table, "name": f"{table}_{day:%Y%m%d}"}
-                    cursor.execute(CREATE.format(**names, day=day, next_day=day + timedelta(days=1)))
+                    execute(CREATE.format(**names, day=day, next_day=day + timedelta(days=1)))
 
 
 def look_at_all_events() -> None:
     """Let the relay pass over no row of the outbox: somebody has set its sequence back, or has copied rows into it."""
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE events_log SET moved = 0 WHERE moved >= (SELECT min(id) FROM events_outbox)")
+    execute("UPDATE events_log SET moved = 0 WHERE moved >= (SELECT min(id) FROM events_outbox)")
 
 
 def expire_events() -> None:
@@ -70,31 +67,27 @@ def expire_events() -> None:
 
     Those had expired before, and are a day older: no reader that has just begun reads one that is being dropped.
     """
-    with connection.cursor() as cursor:
-        oldest = read_today(cursor) - timedelta(days=conf.environment.contentapi_events_keep)
-        cursor.execute("SELECT expired FROM events_log")
-        (expired,) = cursor.fetchone()
-        cursor.execute(EXPIRE, [oldest])
-        for table in (EVENTS, *DELIVERIES):
-            for day, name in sorted(list_partitions(cursor, table).items()):
-                is_old = day < oldest - timedelta(days=1) and (table != EVENTS or is_expired(cursor, name, expired))
-                if is_old and not drop_partition(name):
-                    return
+    oldest = read_today() - timedelta(days=conf.environment.contentapi_events_keep)
+    [expired] = fetch_column("SELECT expired FROM events_log")
+    execute(EXPIRE, [oldest])
+    for table in (EVENTS, *DELIVERIES):
+        for day, name in sorted(list_partitions(table).items()):
+            is_old = day < oldest - timedelta(days=1) and (table != EVENTS or is_expired(name, expired))
+            if is_old and not drop_partition(name):
+                return
 
 
-def is_expired(cursor: Any, name: str, expired: int) -> bool:
+def is_expired(name: str, expired: int) -> bool:
     """Return whether all events of a partition are up to the position."""
-    cursor.execute(f"SELECT coalesce(max(position), 0) <= %s FROM {name}", [expired])  # noqa: S608 - a name of ours
-    found: bool = cursor.fetchone()[0]
-    return found
+    return not fetch_column(f"SELECT 1 FROM {name} WHERE position > %s LIMIT 1", [expired])  # noqa: S608 - a name of ours
 
 
 def drop_partition(name: str) -> bool:
     """Drop a partition, unless a transaction uses the log for long, as a backup does. Return whether it is dropped."""
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL lock_timeout = '{PARTITION_LOCK_TIMEOUT}s'")  # others wait behind this
-            cursor.execute(f"DROP TABLE {name}")
+        with transaction.atomic():
+            execute(f"SET LOCAL lock_timeout = '{PARTITION_LOCK_TIMEOUT}s'")  # others wait behind this
+            execute(f"DROP TABLE {name}")
     except OperationalError as error:
         if not isinstance(error.__cause__, LockNotAvailable):
             raise
@@ -103,14 +96,12 @@ def drop_partition(name: str) -> bool:
     return True
 
 
-def list_partitions(cursor: Any, table: str = EVENTS) -> Mapping[date, str]:
+def list_partitions(table: str = EVENTS) -> Mapping[date, str]:
     """Return the names of the partitions of a table by their days."""
-    cursor.execute(READ_NAMES, [table, table])
-    names = [name for (name,) in cursor.fetchall()]
+    names = fetch_column(READ_NAMES, [table, table])
     return {datetime.strptime(name[-8:], "%Y%m%d").date(): name for name in names}  # noqa: DTZ007 - a day in UTC
 
 
-def read_today(cursor: Any) -> date:
-    cursor.execute(READ_TODAY)
-    today: date = cursor.fetchone()[0]
+def read_today() -> date:
+    today: date = fetch_column("SELECT (now() AT TIME ZONE 'UTC')::date")[0]
     return today

@@ -10,10 +10,11 @@ from threading import Event as StopEvent
 from time import monotonic
 
 from django.db import Error as DatabaseErrors
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL, EVENTS_REFUSED
 from contentapi.db.distribution import is_distributed
+from contentapi.db.statements import execute, fetch_column, fetch_rows
 from contentapi.events.partitions import NEW_EPOCH, prepare_partitions
 from contentapi.monitoring.figures import FIGURES, Sample
 from contentapi.worker.items import raise_outage, try_item
@@ -125,16 +126,13 @@ class Relay:
 
     def move_first(self) -> bool:
         """Move the first event. One that cannot be moved stays in the outbox. Return whether there may be others."""
-        with connection.cursor() as cursor:
-            cursor.execute(FIND_FIRST, [self.refused])
-            found = cursor.fetchone()
-        if found is None:
-            return False
-        moved = try_item("events", f"event {found[0]} of the outbox", self.move_batch, 1)
-        if moved is None:
-            self.refused.append(found[0])
-            self.refused_at = monotonic()
-        return moved != 0
+        for event in fetch_column(FIND_FIRST, [self.refused]):
+            moved = try_item("events", f"event {event} of the outbox", self.move_batch, 1)
+            if moved is None:
+                self.refused.append(event)
+                self.refused_at = monotonic()
+            return moved != 0
+        return False
 
     def move_batch(self, size: int) -> int:
         try:
@@ -145,9 +143,7 @@ class Relay:
 
 
 def measure_outbox() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(MEASURE)
-        rows, age = cursor.fetchone()
+    [(rows, age)] = fetch_rows(MEASURE)
     samples: list[Sample] = [("contentapi_events_waiting", (), rows)]
     FIGURES.measured["outbox"] = [*samples, ("contentapi_events_waiting_seconds", (), float(age))]
 
@@ -157,23 +153,19 @@ def move_events(limit: int = EVENTS_PER_BATCH, refused: Sequence[int] = ()) -> i
 
     It is 0 while another relay works. A writer never notifies: that would let all transactions commit one by one.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s) FROM events_log", [RELAY_LOCK])
-        if cursor.fetchone() != (True,):
+    with transaction.atomic():
+        if fetch_column("SELECT pg_try_advisory_xact_lock(%s) FROM events_log", [RELAY_LOCK]) != [True]:
             return 0
         if is_distributed():
-            cursor.execute(TAKE, [list(refused), limit])
-            taken = cursor.fetchone()
-            if taken == (None,):
+            taken = fetch_column(TAKE, [list(refused), limit])
+            if taken == [None]:
                 return 0
-            cursor.execute(TWO_PHASES)
-            cursor.execute(MOVE_TAKEN, taken)
+            execute(TWO_PHASES)
+            moved = execute(MOVE_TAKEN, taken)
         else:
-            cursor.execute(MOVE, [list(refused), limit, min(refused, default=MAX_ID) - 1])  # `moved` passes none
-        moved: int = cursor.rowcount
+            moved = execute(MOVE, [list(refused), limit, min(refused, default=MAX_ID) - 1])  # `moved` passes none
     if moved:
-        with connection.cursor() as cursor:
-            cursor.execute(f"NOTIFY {CHANNEL}")
+        execute(f"NOTIFY {CHANNEL}")
         FIGURES.count("contentapi_events_batches_total")
         FIGURES.count("contentapi_events_total", amount=moved)
     return moved
@@ -182,7 +174,5 @@ def move_events(limit: int = EVENTS_PER_BATCH, refused: Sequence[int] = ()) -> i
 def begin_epoch() -> str:
     """Let all cursors expire, and return the new epoch. The relay does it itself if the database is another one."""
     prepare_partitions()
-    with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE events_log SET epoch = {NEW_EPOCH} RETURNING epoch")  # noqa: S608 - a constant
-        epoch: str = cursor.fetchone()[0]
+    epoch: str = fetch_column(f"UPDATE events_log SET epoch = {NEW_EPOCH} RETURNING epoch")[0]  # noqa: S608 - a constant
     return epoch

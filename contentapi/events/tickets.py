@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 import msgspec
-from django.db import connection
 from django.utils import timezone
 
 from contentapi.conf.timeouts import TICKET_LIFETIME
@@ -19,6 +18,7 @@ from contentapi.core import policy
 from contentapi.core.encryption import decrypt, encrypt
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import Actor
+from contentapi.db.statements import fetch_rows
 from contentapi.events.models import Ticket
 
 PURPOSE = "tickets of streams"
@@ -42,9 +42,7 @@ def create_ticket(actor: Actor, credential: Mapping[str, str]) -> tuple[str, dat
 def consume_ticket(text: str) -> Mapping[str, str]:
     """Return the credential of a ticket, which is used up then. Raises `Unauthenticated`."""
     digest = hash_ticket(text)
-    with connection.cursor() as cursor:
-        cursor.execute(CONSUME, [digest])
-        rows = cursor.fetchall()
+    rows = fetch_rows(CONSUME, [digest])
     content = next((decrypt(PURPOSE, bytes(found), digest) for found, until in rows if until > timezone.now()), None)
     if content is None:
         raise Unauthenticated("The ticket is unknown, used or expired.")

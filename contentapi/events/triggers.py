@@ -15,14 +15,16 @@ from typing import Any
 import pghistory
 import pgtrigger
 import pgtrigger.compiler
-from django.db import connection, models, transaction
+from django.db import models, transaction
 
 from contentapi.core.identity import Actor
 from contentapi.core.text import convert_to_camel
 from contentapi.db.distribution import get_backend
 from contentapi.db.placement import Forms, PlacedTrigger, insert_rows
+from contentapi.db.statements import execute, fetch_column
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
+SET_SILENT = f"SET LOCAL {SILENT} = %s"  # this form is repeated on the nodes of the shards
 EVERYTHING = "everything"
 CONTEXT = "pghistory.context_metadata"
 OPERATIONS = {"created": pgtrigger.Insert, "updated": pgtrigger.Update, "deleted": pgtrigger.Delete}
@@ -126,10 +128,10 @@ def attribute_changes(actor: Actor, **more: str) -> AbstractContextManager[Any]:
 @contextmanager
 def state_changes(**values: Any) -> Iterator[None]:
     """State what `pghistory.context` does in front of each statement. Only SET LOCAL is repeated on other nodes."""
-    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL {CONTEXT} = %s", [json.dumps(values)])
+    with transaction.atomic(savepoint=False):
+        execute(f"SET LOCAL {CONTEXT} = %s", [json.dumps(values)])
         yield
-        cursor.execute(f"SET LOCAL {CONTEXT} = ''")
+        execute(f"SET LOCAL {CONTEXT} = ''")
 
 
 @contextmanager
@@ -139,16 +141,11 @@ def silence(what: str = EVERYTHING) -> Iterator[None]:
     One kind is what a service changes along with what it announces: the comments of a deleted post. A block in which
     nothing is announced can have others.
     """
-    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        cursor.execute("SELECT coalesce(current_setting(%s, true), '')", [SILENT])
-        (before,) = cursor.fetchone()
-        set_silence(cursor, before if before == EVERYTHING else what)
+    with transaction.atomic(savepoint=False):
+        [before] = fetch_column("SELECT coalesce(current_setting(%s, true), '')", [SILENT])
+        execute(SET_SILENT, [before if before == EVERYTHING else what])
         yield
-        set_silence(cursor, before)
-
-
-def set_silence(cursor: Any, what: str) -> None:
-    cursor.execute(f"SET LOCAL {SILENT} = %s", [what])  # this form is repeated on the nodes of the shards
+        execute(SET_SILENT, [before])
 
 
 MERGE_STEPS = """
@@ -171,9 +168,7 @@ MERGE_OTHERS = MERGE_STEPS.format(later="<> ALL(%s)")
 @contextmanager
 def merge_events(subject_id: int) -> Iterator[None]:
     """Announce all changes of an object in the block as one event. The transaction has locked the object."""
-    with connection.cursor() as cursor:
-        read, merge = get_backend().announce((READ_LAST, MERGE), (READ_EARLIER, MERGE_OTHERS))
-        cursor.execute(read, {"subject": subject_id})
-        (before,) = cursor.fetchone()
-        yield
-        cursor.execute(merge, [subject_id, before])
+    read, merge = get_backend().announce((READ_LAST, MERGE), (READ_EARLIER, MERGE_OTHERS))
+    [before] = fetch_column(read, {"subject": subject_id})
+    yield
+    execute(merge, [subject_id, before])

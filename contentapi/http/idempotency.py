@@ -20,7 +20,7 @@ from typing import Any
 from zlib import compress, decompress
 
 import msgspec
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
@@ -29,6 +29,7 @@ from contentapi.core.encryption import decrypt, encrypt
 from contentapi.core.errors import ApiError, Conflict, Internal, Invalid, Malformed, RateLimited
 from contentapi.core.identity import Actor
 from contentapi.db.engine.transactions import run_transaction
+from contentapi.db.statements import execute, fetch_column
 from contentapi.http.response import Response
 from contentapi.models import IdempotencyRecord
 
@@ -107,10 +108,8 @@ def hash_request(target: Sequence[Any], content: bytes = b"") -> str:
 
 def try_lock(key: str) -> bool:
     """Take the lock of a key until the transaction ends. Return False if another transaction has it."""
-    with connection.cursor() as cursor:
-        number = int.from_bytes(bytes.fromhex(key)[:8], signed=True)
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
-        return bool(cursor.fetchone()[0])
+    number = int.from_bytes(bytes.fromhex(key)[:8], signed=True)
+    return bool(fetch_column("SELECT pg_try_advisory_xact_lock(%s)", [number])[0])
 
 
 def replay_response(record: IdempotencyRecord, request: str) -> Response:
@@ -140,8 +139,7 @@ def store_response(response: Response, user_id: int | None, key: str, request: s
     body = encrypt(PURPOSE, compress(response.body), key)
     stored = {"status": response.status, "headers": dict(response.headers), "body": body, "user_id": user_id}
     size = len(body) + len(msgspec.json.encode(stored["headers"]))
-    with connection.cursor() as cursor:
-        cursor.execute(LOCK_PERSON, [str(user_id)])
+    execute(LOCK_PERSON, [str(user_id)])
     require_room(user_id, size)
     record = IdempotencyRecord(key=key, request=request, created_at=now, size=size, **stored)
     fields = ["request", "status", "headers", "body", "created_at", "user_id", "size"]

@@ -14,6 +14,7 @@ from django.db import connection
 
 from contentapi.conf import timeouts
 from contentapi.db.outages import is_outage
+from contentapi.db.statements import execute
 from contentapi.health.heartbeat import Heartbeat, Progress
 from contentapi.monitoring.figures import FIGURES, Sample
 from contentapi.worker.jobs import Job
@@ -75,8 +76,7 @@ class Worker:
         progress.begin_round()
         has_failed = True
         try:
-            with connection.cursor() as cursor:
-                cursor.execute(LIMITS)
+            execute(LIMITS)
             job.run(self.stop)
             has_failed = False
             with self.lock:

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from blog.models import MAX_TITLE, Post
 from blog.rendering import extract_visible_text
-from blog.search import indexing
 from blog.search.indexing import build_document, read_stems, read_words
 from blog.search.query import MAX_SEARCH, TermsQuery, parse_search
 from blog.search.words import ENGLISH_FOR_ASCII, split_words
 from contentapi.conf.environment import Language
 from contentapi.core.unicode import INVISIBLE, fold_accents, remove_invisible
+from contentapi.db import statements
 from tests.blog.search_posts import find, index_posts
 from tests.factories import make_post
 from tests.thoroughness import scale_examples
@@ -148,7 +148,7 @@ def missing_on_another_locale(request: pytest.FixtureRequest, monkeypatch: pytes
         server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' {request.param}")
         try:
             with psycopg.connect(dbname=name, **parameters) as opened, opened.cursor() as cursor:
-                monkeypatch.setattr(indexing, "connection", opened)
+                monkeypatch.setattr(statements, "connection", opened)
                 yield Missing(cursor)
         finally:
             server.execute(f"DROP DATABASE {name} WITH (FORCE)")

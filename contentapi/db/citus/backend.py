@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from django.db import connection
 from django.db.models import QuerySet
 
 from contentapi.db.citus.shards import bind_shard
 from contentapi.db.distribution import CLAIMS, Backend, IsHeld
 from contentapi.db.placement import get_shard_key
+from contentapi.db.statements import execute, fetch_column
 
 T = TypeVar("T")
 Row = TypeVar("Row")
@@ -36,17 +36,15 @@ class CitusBackend(Backend):
         A table that is distributed by the value has a row for each, and its primary key lets one transaction wait for
         another. A claim whose object does not have the value any more is void.
         """
-        with connection.cursor() as cursor:
-            cursor.execute(LOCK_HOLDER, [holder_id])
-            cursor.execute(CLAIM, [kind, value, holder_id])
-            (holder,) = cursor.fetchone()
-            if holder == holder_id:
-                return True
-            cursor.execute(LOCK_HOLDER, [holder])  # it can have its commit after its claim
-            if is_held(value, holder):
-                return False
-            cursor.execute(TAKE_OVER, [holder_id, kind, value])
+        execute(LOCK_HOLDER, [holder_id])
+        [holder] = fetch_column(CLAIM, [kind, value, holder_id])
+        if holder == holder_id:
             return True
+        execute(LOCK_HOLDER, [holder])  # it can have its commit after its claim
+        if is_held(value, holder):
+            return False
+        execute(TAKE_OVER, [holder_id, kind, value])
+        return True
 
     def lock(
         self, rows: QuerySet[Any, Row], limit: int | None = None, *, skip_locked: bool = False, of: Sequence[str] = ()

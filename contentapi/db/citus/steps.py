@@ -5,11 +5,12 @@ Each step is a transaction. The steps are those that the catalog still lacks, al
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from contentapi.db.citus.triggers import list_adapted_functions
 from contentapi.db.distribution import CLAIMS
 from contentapi.db.placement import list_attributes, list_copied, list_distributed, list_shard_keys
+from contentapi.db.statements import fetch_column, fetch_rows
 
 OLDEST_VERSION = 13
 DROPPED = "citus_dropped_key"  # foreign keys that come back when their tables are distributed
@@ -62,46 +63,41 @@ class NotReady(Exception):
     """The database cannot be distributed as it is. The message says why, and what to do."""
 
 
-def read_column(cursor: Any, sql: str) -> list[Any]:
-    cursor.execute(sql)
-    return [row[0] for row in cursor.fetchall()]
+def has_table(name: str) -> bool:
+    return fetch_column("SELECT to_regclass(%s)", [name]) != [None]
 
 
-def has_table(cursor: Any, name: str) -> bool:
-    return bool(read_column(cursor, f"SELECT to_regclass('{name}') IS NOT NULL")[0])
-
-
-def require_citus(cursor: Any) -> None:
+def require_citus() -> None:
     """Raise `NotReady` without the extension, its version, the coordinator and workers."""
-    versions = read_column(cursor, "SELECT extversion FROM pg_extension WHERE extname = 'citus'")
+    versions = fetch_column("SELECT extversion FROM pg_extension WHERE extname = 'citus'")
     if not versions or int(versions[0].split(".")[0]) < OLDEST_VERSION:
         raise NotReady(f"This database lacks Citus {OLDEST_VERSION} or newer. On each node: CREATE EXTENSION citus")
-    if not read_column(cursor, "SELECT 1 FROM pg_dist_local_group WHERE groupid = 0"):
+    if not fetch_column("SELECT 1 FROM pg_dist_local_group WHERE groupid = 0"):
         raise NotReady("This node is a worker. Set DATABASE_URL to the address of the coordinator.")
-    if not read_column(cursor, "SELECT 1 FROM pg_dist_node WHERE groupid = 0"):
+    if not fetch_column("SELECT 1 FROM pg_dist_node WHERE groupid = 0"):
         raise NotReady("The workers do not know the coordinator: SELECT citus_set_coordinator_host('its name', 5432)")
-    if not read_column(cursor, "SELECT 1 FROM pg_dist_node WHERE groupid <> 0 AND shouldhaveshards"):
+    if not fetch_column("SELECT 1 FROM pg_dist_node WHERE groupid <> 0 AND shouldhaveshards"):
         raise NotReady("The cluster has no worker: SELECT citus_add_node('its name', 5432)")
 
 
-def require_tables(cursor: Any) -> None:
+def require_tables() -> None:
     """Raise `NotReady` if the database lacks a table."""
     known = f"unnest(ARRAY{[*list_shard_keys()]}) AS name"
-    if missing := read_column(cursor, f"SELECT name FROM {known} WHERE to_regclass(name) IS NULL ORDER BY 1"):  # noqa: S608
+    if missing := fetch_column(f"SELECT name FROM {known} WHERE to_regclass(name) IS NULL ORDER BY 1"):  # noqa: S608
         raise NotReady(f"Migrate first: python manage.py migrate. Tables are missing: {', '.join(missing)}.")
 
 
-def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
+def list_steps(shards: int) -> Iterator[Step]:
     """Yield the steps that are left. Raises `NotReady`."""
-    require_citus(cursor)
-    require_tables(cursor)
-    distributed = set(read_column(cursor, READ_DISTRIBUTED))
-    if functions := read_column(cursor, READ_FUNCTIONS):
+    require_citus()
+    require_tables()
+    distributed = set(fetch_column(READ_DISTRIBUTED))
+    if functions := fetch_column(READ_FUNCTIONS):
         statements = [f"SELECT create_distributed_function('{name}')" for name in functions]
         yield Step(f"Create {len(functions)} functions on each node", statements)
-    if adapted := list_adapted_functions(cursor):
+    if adapted := list_adapted_functions():
         yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
-    yield from list_key_steps(cursor, distributed)
+    yield from list_key_steps(distributed)
     for table in [name for name in list_copied() if name not in distributed]:
         sql = f"SELECT create_reference_table('{table}')"
         yield Step(f"Copy {table} to each node", [*QUIETLY, sql, TRUNCATE.format(table)])
@@ -110,8 +106,8 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     place = f"colocate_with => '{first}'" if first else f"shard_count => {shards}, colocate_with => 'none'"
     for table, column in wanted.items():
         if table not in distributed:
-            cursor.execute(READ_INDEXES, [table])
-            late = {f"DROP INDEX {row[0]}": row[1] for row in cursor.fetchall() if not row[2]}  # faster after the rows
+            indexes = fetch_rows(READ_INDEXES, [table])
+            late = {f"DROP INDEX {row[0]}": row[1] for row in indexes if not row[2]}  # faster after the rows
             sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
             statements = [*QUIETLY, *late, sql, TRUNCATE.format(table), *late.values()]
             yield Step(f"Distribute {table} by {column}", statements)
@@ -121,18 +117,17 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
         queries = chain.from_iterable(list_attributes("shard_claims").values())
         claims = [f"INSERT INTO {CLAIMS} {query}" for query in queries]
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards), *claims])
-    if has_table(cursor, DROPPED) or not distributed.issuperset(wanted):
+    if has_table(DROPPED) or not distributed.issuperset(wanted):
         yield Step("Add the foreign keys of the distributed tables again", [ADD_KEYS])
 
 
-def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
+def list_key_steps(distributed: set[str]) -> Iterator[Step]:
     """Yield the changes of the keys of tables that are not distributed yet.
 
     Citus cannot change a table with an identity column once a foreign key has made it known to the other nodes.
     """
     placed, keys = {*list_shard_keys()}, list_distributed()
-    cursor.execute(READ_FOREIGN_KEYS)
-    for table, target, name, definition in cursor.fetchall():
+    for table, target, name, definition in fetch_rows(READ_FOREIGN_KEYS):
         if (placed - distributed) & {table, target}:
             drop = f'ALTER TABLE {table} DROP CONSTRAINT "{name}"'
             statements = [f"CREATE TABLE IF NOT EXISTS {DROPPED} (name text PRIMARY KEY, statement text)", drop]
@@ -141,8 +136,7 @@ def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
                 statements.insert(1, f"INSERT INTO {DROPPED} VALUES ('{name}', $$ {add} $$)")  # noqa: S608
             yield Step(f"Drop the foreign key {name}", statements)
     for table in keys.keys() - distributed:
-        cursor.execute(READ_INDEXES, [table])
-        for index, definition, is_unique, is_primary, constraint, columns in cursor.fetchall():
+        for index, definition, is_unique, is_primary, constraint, columns in fetch_rows(READ_INDEXES, [table]):
             if is_unique and keys[table] not in columns:
                 yield build_key_step(table, index, definition, columns, constraint, is_primary=is_primary)
 

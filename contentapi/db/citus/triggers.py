@@ -3,11 +3,10 @@
 A migration creates the form of one PostgreSQL. `distribute` replaces it by the other form of `PlacedTrigger`.
 """
 
-from typing import Any
-
 import pgtrigger
 
 from contentapi.db.placement import PlacedTrigger, list_copied
+from contentapi.db.statements import fetch_column
 
 # All nodes have a copy of the row, and their triggers run for one change.
 ON_ONE_NODE = "IF (SELECT groupid <> 0 FROM pg_dist_local_group) THEN RETURN NULL; END IF; "
@@ -15,14 +14,13 @@ READ_BODY = "SELECT prosrc FROM pg_proc WHERE proname = %s AND pronamespace = cu
 CREATE = "CREATE OR REPLACE FUNCTION {}() RETURNS trigger LANGUAGE plpgsql AS $function${}$function$"
 
 
-def list_adapted_functions(cursor: Any) -> list[str]:
+def list_adapted_functions() -> list[str]:
     """Return a statement for each function that is not adapted yet."""
     statements = []
     for model, trigger in pgtrigger.registered():
         if isinstance(trigger, PlacedTrigger):
             name, body = trigger.get_pgid(model), build_body(model._meta.db_table, trigger.shard_func)  # noqa: SLF001
-            cursor.execute(READ_BODY, [name])
-            if cursor.fetchone() != (body,):
+            if fetch_column(READ_BODY, [name]) != [body]:
                 statements.append(CREATE.format(name, body))
     return statements
 

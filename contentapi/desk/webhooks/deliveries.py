@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from django.contrib import messages
 from django.db import Error as DatabaseError
-from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -17,6 +16,7 @@ from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position
+from contentapi.db.statements import fetch_rows
 from contentapi.desk.bases import PolicyAdmin
 from contentapi.events.sources import get_event_types
 from contentapi.events.webhooks import resending, selectors
@@ -56,9 +56,8 @@ def count_by_hour(webhook: Webhook) -> tuple[list[Hour], Hour]:
     """Count the newest deliveries of a webhook in the last 24 hours, the present one last. Return the sums too."""
     present = timezone.now().replace(minute=0, second=0, microsecond=0)
     begins = [present - timedelta(hours=number) for number in reversed(range(HOURS))]
-    with connection.cursor() as cursor:
-        cursor.execute(COUNT, [webhook.pk, begins[0], begins[0], MOST_COUNTED])
-        found = {row[0]: Hour(*row) for row in cursor.fetchall()}
+    rows = fetch_rows(COUNT, [webhook.pk, begins[0], begins[0], MOST_COUNTED])
+    found = {row[0]: Hour(*row) for row in rows}
     return [found.get(hour, Hour(hour)) for hour in begins], found[None]
 
 

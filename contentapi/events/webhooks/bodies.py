@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import msgspec
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, QuerySet
 from graphql import FragmentDefinitionNode, GraphQLError
 
@@ -30,6 +30,7 @@ from contentapi.core.errors import ApiError, Invalid, LimitExceeded
 from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
+from contentapi.db.statements import execute
 from contentapi.events.models import Event
 from contentapi.events.sources import get_event_types
 from contentapi.events.webhooks.models import MAX_SELECTION, PING, Delivery, Webhook
@@ -117,8 +118,8 @@ def read_bodies(webhook: Webhook, actor: Actor, deliveries: Sequence[Delivery]) 
     """
     bodies = {each.pk: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
     positions = {each.position: each.pk for each in deliveries if each.first is None and each.position is not None}
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(BODY_LIMIT)
+    with transaction.atomic():
+        execute(BODY_LIMIT)
         for each in deliveries:
             if each.first is not None and each.position is not None:
                 body = read_batch(webhook, actor, each.first, each.position, each.created_at)

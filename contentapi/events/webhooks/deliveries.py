@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -22,6 +22,7 @@ from django.utils import timezone
 from contentapi.conf import conf
 from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_LEASE
 from contentapi.core.identity import WORKER, Actor
+from contentapi.db.statements import execute, fetch_column, fetch_rows
 from contentapi.events.feed import read_log
 from contentapi.events.webhooks.bodies import find_actor
 from contentapi.events.webhooks.models import PING, Delivery, DeliveryState, DisabledReason, Webhook
@@ -101,9 +102,7 @@ class Claim(NamedTuple):
 
 def find_webhooks(others: Collection[int] = (), most: int = MOST_TAKEN) -> list[int]:
     """Return the ids of webhooks for which there may be something to do, in any order, without `others`."""
-    with connection.cursor() as cursor:
-        cursor.execute(FIND, [list(others), most])
-        return [pk for (pk,) in cursor.fetchall()]
+    return fetch_column(FIND, [list(others), most])
 
 
 @transaction.atomic
@@ -160,8 +159,7 @@ def write_results(webhook: Webhook, results: Sequence[Result]) -> None:
     if not results:
         return
     columns = [list(column) for column in zip(*map(build_row, results), strict=True)]
-    with connection.cursor() as cursor:
-        cursor.execute(RECORD, [*columns, *columns[:2]])
+    execute(RECORD, [*columns, *columns[:2]])
     ended = {result.delivery.subject_id for result in results if result.state != DeliveryState.WAITING}
     advance_subjects(webhook, ended)
 
@@ -219,9 +217,7 @@ def measure_webhooks() -> None:
     """Count the webhooks, and measure for how long the latest one has had something to send."""
     if not FIGURES.is_enabled:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(MEASURE)
-        *counts, late = cursor.fetchone()
+    [(*counts, late)] = fetch_rows(MEASURE)
     samples: list[Sample] = [("contentapi_webhook_waiting_seconds", (), max(0.0, float(late)))]
     samples += [("contentapi_webhooks", (state,), count) for state, count in zip(STATES, counts, strict=True)]
     FIGURES.measured["webhooks"] = samples

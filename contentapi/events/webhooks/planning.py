@@ -7,11 +7,12 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from contentapi.core.identity import Actor
+from contentapi.db.statements import execute, fetch_column
 from contentapi.events.feed import WINDOW, LogState, select_events
 from contentapi.events.models import Event
 from contentapi.events.sources import get_event_types
@@ -107,22 +108,16 @@ def select_wanted(
 def plan_events(webhook: Webhook, events: QuerySet[Event]) -> int:
     """Plan the delivery of events, all in one if the webhook collects them. Return the number of deliveries."""
     sql, values = compile_events(events)
-    with connection.cursor() as cursor:
-        if webhook.coalesce:
-            cursor.execute(PLAN_BATCH.format(events=sql), [webhook.pk, BATCH_TYPE, webhook.pk, *values])
-        else:
-            cursor.execute(PLAN.format(events=sql), [webhook.pk, webhook.pk, *values])
-        planned: int = cursor.rowcount
-    return planned
+    if webhook.coalesce:
+        return execute(PLAN_BATCH.format(events=sql), [webhook.pk, BATCH_TYPE, webhook.pk, *values])
+    return execute(PLAN.format(events=sql), [webhook.pk, webhook.pk, *values])
 
 
 def read_batch(webhook: Webhook, actor: Actor, first: int, last: int, created_at: datetime) -> bytes | None:
     """Return the body of a delivery of many events, of those that the webhook may still see; None without any."""
     sql, values = compile_events(select_wanted(webhook, actor, first - 1, last))
-    with connection.cursor() as cursor:
-        cursor.execute(BATCH_BODY.format(events=sql), [*values, BATCH_TYPE, created_at])
-        found = cursor.fetchone()
-    return None if found is None else found[0].encode()
+    found = fetch_column(BATCH_BODY.format(events=sql), [*values, BATCH_TYPE, created_at])
+    return found[0].encode() if found else None
 
 
 def compile_events(events: QuerySet[Event]) -> tuple[str, Sequence[Any]]:
@@ -135,15 +130,12 @@ def advance_subjects(webhook: Webhook, subjects: Collection[int | None]) -> None
     """Let the first delivery of each subject be due, if it waits for another one. The webhook is locked."""
     wanted = sorted({subject for subject in subjects if subject is not None})
     if wanted:
-        with connection.cursor() as cursor:
-            cursor.execute(ADVANCE, [wanted, webhook.pk])
+        execute(ADVANCE, [wanted, webhook.pk])
 
 
 def advance_stalled_subjects(webhook: Webhook) -> bool:
     """Let the first delivery be due of at most 10,000 subjects that have none: its partition was dropped."""
-    with connection.cursor() as cursor:
-        cursor.execute(STALLED, [webhook.pk])
-        stalled = [subject for (subject,) in cursor.fetchall()]
+    stalled = fetch_column(STALLED, [webhook.pk])
     advance_subjects(webhook, stalled)
     return bool(stalled)
 

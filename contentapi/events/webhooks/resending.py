@@ -3,12 +3,13 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
+from contentapi.db.statements import fetch_column
 from contentapi.events.feed import read_log
 from contentapi.events.partitions import list_partitions, prepare_partitions, read_today
 from contentapi.events.sources import get_event_types
@@ -40,10 +41,8 @@ class Replay(NamedTuple):
 def ping_webhook(*, actor: Actor, webhook_id: str) -> Delivery:
     """Send `webhook.ping` soon, in one attempt. Raises `NotFound`, and `Conflict` if the webhook is disabled."""
     webhook = get_enabled_webhook(actor, webhook_id, "ping webhooks")
-    with connection.cursor() as cursor:
-        day = read_today(cursor)
     pk = take_id()
-    ping = Delivery(pk=pk, day=day, webhook=webhook, message_id=f"ping_{pk}", type=PING, due_at=Now())
+    ping = Delivery(pk=pk, day=read_today(), webhook=webhook, message_id=f"ping_{pk}", type=PING, due_at=Now())
     ping.save(force_insert=True)
     wake(webhook)
     return ping
@@ -115,9 +114,7 @@ def reopen_failed(webhook: Webhook, begin: int, end: int, types: Collection[str]
 
 def reopen(webhook: Webhook, ids: list[int]) -> None:
     """Let deliveries wait. The first one of each subject is due unless another one is: they are sent one by one."""
-    with connection.cursor() as cursor:
-        cursor.execute(REOPEN, [webhook.pk, ids])
-        subjects = {subject for (subject,) in cursor.fetchall() if subject is not None}
+    subjects = set(fetch_column(REOPEN, [webhook.pk, ids])) - {None}
     due = webhook.deliveries.filter(state="waiting", subject_id__in=subjects, due_at__isnull=False)
     busy = set(due.values_list("subject_id", flat=True))
     advance_subjects(webhook, subjects - busy)
@@ -133,9 +130,9 @@ def get_enabled_webhook(actor: Actor, webhook_id: str, action: str) -> Webhook:
     webhook = get_webhook_for_update(actor, webhook_id, action)
     if not webhook.is_enabled:
         raise Conflict("The webhook is disabled. Enable it first.")
-    with connection.cursor() as cursor:
-        has_partition = read_today(cursor) in list_partitions(cursor, "events_delivery")
-    if not has_partition:  # no worker has run for a week. Otherwise nothing waits for its lock until the end
+    if read_today() not in list_partitions(
+        "events_delivery"
+    ):  # no worker has run for a week. Otherwise nothing waits for its lock until the end
         prepare_partitions()
     return webhook
 

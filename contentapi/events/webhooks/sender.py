@@ -16,11 +16,11 @@ from threading import Thread
 from time import monotonic, time
 from uuid import uuid4
 
-from django.db import connection
 from django.utils import timezone
 
 from contentapi.conf import conf, timeouts
 from contentapi.core.errors import Invalid
+from contentapi.db.statements import execute
 from contentapi.events.webhooks.addresses import AddressRefused, Target, parse_url
 from contentapi.events.webhooks.bodies import describe_failure, get_selection, read_bodies
 from contentapi.events.webhooks.deliveries import MOST_TAKEN, Claim, claim, find_webhooks, record
@@ -93,8 +93,7 @@ class Sender:
     def run(self, stop: StopEvent) -> None:
         """Record what was sent, and send what is due. While something is being sent, the next round follows at once."""
         self.pause = timeouts.WEBHOOK_IDLE_INTERVAL  # after an error too
-        with connection.cursor() as cursor:
-            cursor.execute(LIMITS)
+        execute(LIMITS)
         if self.batches:
             self.collect(timeouts.WEBHOOK_BUSY_INTERVAL)
         self.do_round()

@@ -7,7 +7,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -17,6 +17,7 @@ from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, Malformed, require_row
 from contentapi.core.identity import Actor, Scope
 from contentapi.db.ids import take_id
+from contentapi.db.statements import execute
 from contentapi.events.feed import read_log
 from contentapi.events.sources import MAX_TYPES, get_event_types
 from contentapi.events.webhooks import selectors
@@ -115,8 +116,7 @@ def create_webhook(
     values = {"name": name, "url": url, "types": types, "selection": selection, "coalesce": coalesce or 0}
     apply_changes(webhook, {**values, "scopes": granted})
     require_scopes(actor, webhook.scopes)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WEBHOOKS_LOCK])
+    execute("SELECT pg_advisory_xact_lock(%s)", [WEBHOOKS_LOCK])
     if Webhook.objects.count() >= MAX_WEBHOOKS:
         raise Conflict(f"At most {MAX_WEBHOOKS} webhooks are allowed. Delete one first.")
     webhook.save(force_insert=True)

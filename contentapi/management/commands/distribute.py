@@ -3,10 +3,11 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connection, transaction
+from django.db import transaction
 
 from contentapi.db.citus.steps import NotReady, Step, has_table, list_steps
 from contentapi.db.distribution import CLAIMS
+from contentapi.db.statements import execute
 
 SHARDS = 32
 
@@ -26,17 +27,16 @@ class Command(BaseCommand):
     def handle(self, *, shards: int, plan: bool, adapt: bool, **_: Any) -> None:
         steps: list[Step] = []
         try:
-            with connection.cursor() as cursor:
-                if has_table(cursor, CLAIMS) or not adapt:
-                    steps = list(list_steps(cursor, shards))
-                cursor.execute("SET citus.enable_unsafe_triggers = on")
+            if has_table(CLAIMS) or not adapt:
+                steps = list(list_steps(shards))
+            execute("SET citus.enable_unsafe_triggers = on")
         except NotReady as error:
             raise CommandError(str(error)) from None
         for step in steps:
             self.stdout.write(step.description)
             if not plan:
-                with transaction.atomic(), connection.cursor() as cursor:
+                with transaction.atomic():
                     for statement in step.statements:
-                        cursor.execute(statement)
+                        execute(statement)
         if not steps and not adapt:
             self.stdout.write("Everything is distributed.")

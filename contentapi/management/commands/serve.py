@@ -18,6 +18,7 @@ from django.db import connection
 from contentapi import demo
 from contentapi.conf import conf
 from contentapi.conf.timeouts import CHILD_INTERVAL, STREAM_RESTART_INTERVAL, STREAM_START_LIMIT, STREAM_STOP_LIMIT
+from contentapi.db.statements import fetch_column
 from contentapi.events.declarations import load_jobs
 from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.worker.runner import Worker
@@ -74,10 +75,7 @@ def exit_on_termination_signals() -> Iterator[None]:
 
 def take_lock() -> bool:
     """Take the lock for this session, unless another session has it. Return whether it was taken."""
-    with connection.cursor() as cursor:
-        cursor.execute(LOCK_PREPARATION)
-        [(taken,)] = cursor.fetchall()
-        return bool(taken)
+    return bool(fetch_column(LOCK_PREPARATION)[0])
 
 
 def prepare_database() -> None:

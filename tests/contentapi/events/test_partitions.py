@@ -28,13 +28,11 @@ OLD = "events_event_20010203"
 
 @pytest.fixture
 def today() -> date:
-    with connection.cursor() as cursor:
-        return read_today(cursor)
+    return read_today()
 
 
 def list_days() -> set[date]:
-    with connection.cursor() as cursor:
-        return set(list_partitions(cursor))
+    return set(list_partitions())
 
 
 def make_old_event(day: date, position: int) -> str:

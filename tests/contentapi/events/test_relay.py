@@ -14,6 +14,7 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections, transaction
 
 from contentapi.background import maintain_partitions
+from contentapi.db.statements import execute
 from contentapi.events import relay
 from contentapi.events.models import Event, Log, OutboxEvent
 from contentapi.events.partitions import list_partitions, prepare_partitions
@@ -185,9 +186,8 @@ def test_rounds_follow_at_once_while_they_move_whole_batches(monkeypatch: pytest
 
 
 def test_relay_makes_the_partition_that_it_needs() -> None:
-    with connection.cursor() as cursor:
-        for name in list_partitions(cursor).values():
-            cursor.execute(f"DROP TABLE {name}")
+    for name in list_partitions().values():
+        execute(f"DROP TABLE {name}")
     make_author()
 
     Relay().run(StopEvent())

@@ -1,8 +1,8 @@
 import pytest
-from django.db import connection
 
-from contentapi.db.citus.steps import NotReady, list_steps, read_column, require_tables
+from contentapi.db.citus.steps import NotReady, list_steps, require_tables
 from contentapi.db.placement import list_distributed, list_shard_keys
+from contentapi.db.statements import execute, fetch_column
 
 # The tables that stay on the coordinator. A new table is a line here, or its model has a `shard_key`.
 ON_COORDINATOR = """
@@ -20,30 +20,25 @@ READ_TABLES = """
 
 @pytest.mark.django_db
 def test_each_table_of_the_database_has_one_place() -> None:
-    with connection.cursor() as cursor:
-        tables = read_column(cursor, READ_TABLES)
-
-    assert sorted(tables) == sorted([*list_shard_keys(), *ON_COORDINATOR])
+    assert sorted(fetch_column(READ_TABLES)) == sorted([*list_shard_keys(), *ON_COORDINATOR])
 
 
 @pytest.mark.django_db
 def test_database_that_is_not_migrated_stops_the_distribution() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE blog_oldslug")
+    execute("DROP TABLE blog_oldslug")
 
-        with pytest.raises(NotReady, match=r"manage.py migrate.*blog_oldslug"):
-            require_tables(cursor)
+    with pytest.raises(NotReady, match=r"manage.py migrate.*blog_oldslug"):
+        require_tables()
 
 
 @pytest.mark.django_db
 def test_database_without_citus_stops_the_distribution() -> None:
-    with connection.cursor() as cursor, pytest.raises(NotReady, match="CREATE EXTENSION citus"):
-        list(list_steps(cursor, 8))
+    with pytest.raises(NotReady, match="CREATE EXTENSION citus"):
+        list(list_steps(8))
 
 
 @pytest.mark.django_db
 def test_column_of_distribution_is_in_each_distributed_table() -> None:
-    with connection.cursor() as cursor:
-        for table, column in list_distributed().items():
-            sql = "SELECT attname FROM pg_attribute WHERE attrelid = '{}'::regclass AND attnum > 0"
-            assert column in read_column(cursor, sql.format(table))
+    for table, column in list_distributed().items():
+        sql = "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
+        assert column in fetch_column(sql, [table])

@@ -5,6 +5,7 @@ from django.db import connection
 
 from contentapi.db.citus.triggers import list_adapted_functions
 from contentapi.db.placement import insert_rows, list_copied
+from contentapi.db.statements import execute, fetch_rows
 
 READ_FUNCTIONS = """
     SELECT DISTINCT tgrelid::regclass::text, prosrc FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
@@ -16,15 +17,12 @@ TABLES = ["blog_post", "blog_comment", "blog_author", "blog_image", "orders_orde
 @pytest.fixture
 def functions(db: None) -> list[tuple[str, str]]:  # noqa: ARG001
     """The tables and bodies of the functions of triggers, in their form for a distributed database."""
-    with connection.cursor() as cursor:
-        statements = list_adapted_functions(cursor)
-        for statement in statements:
-            cursor.execute(statement)
-        assert len(statements) > 12
-        assert list_adapted_functions(cursor) == []
-        cursor.execute(READ_FUNCTIONS, [TABLES])
-        rows: list[tuple[str, str]] = cursor.fetchall()
-    return rows
+    statements = list_adapted_functions()
+    for statement in statements:
+        execute(statement)
+    assert len(statements) > 12
+    assert list_adapted_functions() == []
+    return fetch_rows(READ_FUNCTIONS, [TABLES])
 
 
 def test_each_event_has_a_parent(functions: list[tuple[str, str]]) -> None:

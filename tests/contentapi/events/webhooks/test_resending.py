@@ -4,12 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from blog.models import Post
 from contentapi.core.errors import Conflict, EventsExpired, Forbidden, Invalid, Malformed
 from contentapi.core.identity import Actor, Role, Scope
+from contentapi.db.statements import execute
 from contentapi.events.feed import read_log
 from contentapi.events.partitions import list_partitions, read_today
 from contentapi.events.webhooks import resending
@@ -40,8 +40,7 @@ def test_ping_is_sent_once_whatever_the_answer(admin_actor: Actor) -> None:
 
 def test_ping_makes_the_partition_of_today_if_no_worker_has(admin_actor: Actor) -> None:
     webhook = make_hook()
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE " + list_partitions(cursor, "events_delivery")[read_today(cursor)])
+    execute("DROP TABLE " + list_partitions("events_delivery")[read_today()])
 
     ping = ping_webhook(actor=admin_actor, webhook_id=str(webhook.pk))
 
