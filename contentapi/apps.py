@@ -20,12 +20,16 @@ class ContentApiConfig(AppConfig):
 
 
 def check_sidebar(**_: Any) -> list[Error]:
-    """Check that the admin has the models of the entries of the sidebar."""
+    """Check that the SDL fits the code, and that the admin has the models of the entries of the sidebar."""
     from django.contrib import admin
 
-    import contentapi.urls  # noqa: F401 - registers the pages
     from contentapi.events.declarations import load_apps
+    from contentapi.types.fields import SdlError
 
+    try:
+        import contentapi.urls  # noqa: F401 - builds the schema, and registers the pages
+    except SdlError as error:
+        return [Error(str(error), id="contentapi.own_types")]
     models = [entry.model for declared in load_apps() for entry in declared.sidebar]
     return [
         Error(f"The sidebar has an entry for {model}, which the admin does not show.")

@@ -1,10 +1,11 @@
 """Bind the SDL files of schema/ to what the apps declare."""
 
 from functools import cache
+from typing import cast
 
 from ariadne import make_executable_schema
 from django.conf import settings
-from graphql import GraphQLSchema
+from graphql import GraphQLObjectType, GraphQLSchema
 
 from contentapi.events.declarations import load_apps
 from contentapi.events.sources import get_event_types
@@ -15,8 +16,9 @@ from contentapi.graphql.sorting import SORT_DIRECTION
 from contentapi.projection import PAGE_INFO, NodeType
 from contentapi.rest.fragments import RepresentationFragments
 from contentapi.types.differences import require_equal_models
+from contentapi.types.fields import SdlError
 from contentapi.types.own_fields import extend_sdl, list_added_fields
-from contentapi.types.sdl import write_event_type
+from contentapi.types.sdl import require_valid_sdl, write_event_type
 
 require_equal_models()
 APPS = load_apps()
@@ -40,15 +42,24 @@ def load_sdl() -> str:
 def build_schema() -> GraphQLSchema:
     """Return the executable schema. Raises an error that names type and field if a binding does not match the SDL."""
     representations = [each for app in APPS for each in app.representations]
-    return make_executable_schema(
-        load_sdl(),
-        *(DATE_TIME, SORT_DIRECTION),
-        *(each for app in APPS for each in app.bindables),
-        build_node_resolvers(NODE),
-        ProjectionBindable(PROJECTIONS),
-        RepresentationFragments(settings.SCHEMA_DIR / "resources", representations, list_added_fields()),
-        convert_names_case=True,
-    )
+    try:
+        schema = make_executable_schema(
+            load_sdl(),
+            *(DATE_TIME, SORT_DIRECTION),
+            *(each for app in APPS for each in app.bindables),
+            build_node_resolvers(NODE),
+            ProjectionBindable(PROJECTIONS),
+            RepresentationFragments(settings.SCHEMA_DIR / "resources", representations, list_added_fields()),
+            convert_names_case=True,
+        )
+    except TypeError:
+        require_valid_sdl(settings.SCHEMA_DIR)
+        raise
+    for kind in (schema.type_map["Query"], schema.type_map["Mutation"]):
+        for name, field in cast("GraphQLObjectType", kind).fields.items():
+            if field.resolve is None:
+                raise SdlError(f"{kind}.{name} has no resolver.")
+    return schema
 
 
 SCHEMA = build_schema()

@@ -10,14 +10,24 @@ from typing import Any
 from graphql import (
     DefinitionNode,
     DirectiveNode,
+    DocumentNode,
     EnumTypeDefinitionNode,
     FieldDefinitionNode,
     GraphQLSyntaxError,
+    KnownArgumentNamesRule,
+    KnownDirectivesRule,
+    KnownTypeNamesRule,
     ListTypeNode,
     NamedTypeNode,
     NonNullTypeNode,
+    ProvidedRequiredArgumentsRule,
+    Source,
     TypeNode,
+    build_ast_schema,
+    build_schema,
     parse,
+    validate,
+    validate_schema,
     value_from_ast_untyped,
 )
 
@@ -33,10 +43,12 @@ from contentapi.types.fields import (
     OwnField,
     OwnType,
     SdlError,
+    name_place,
 )
 
 INTERFACE = re.compile(r"^interface Event {\n(.*?)^}", re.DOTALL | re.MULTILINE)
 Files = Mapping[Path, Sequence[DefinitionNode]]
+RULES = [KnownDirectivesRule, KnownArgumentNamesRule, ProvidedRequiredArgumentsRule, KnownTypeNamesRule]
 OTHER_DIRECTIVES = ("cost", "listSize", "deprecated")
 
 
@@ -172,6 +184,29 @@ def require_possible_range(limits: Sequence[float], kind: Kind, place: str) -> N
         raise SdlError(f"{place}: the limits of an Int are whole numbers of 32 bits.")
     if len(limits) > 1 and limits[0] > limits[1]:
         raise SdlError(f"{place}: minimum is greater than maximum.")
+
+
+def require_valid_sdl(folder: Path) -> None:
+    """Raise `SdlError`, with file, type and field, for what breaks a rule of GraphQL in the files of a folder."""
+    sources = [Source(path.read_text("utf-8"), name_place(path, "")) for path in sorted(folder.glob("*.graphql"))]
+    document = DocumentNode(definitions=tuple(node for source in sources for node in parse(source).definitions))
+    errors = validate(build_schema("type Query { id: ID }"), document, RULES)
+    for error in errors or validate_schema(build_ast_schema(document)):
+        raise SdlError(f"{name_field(document, error.nodes)}{error.message}")
+
+
+def name_field(document: DocumentNode, nodes: Sequence[Any] | None) -> str:
+    """Return the beginning of a message about the first of some nodes: its file, its type and its field."""
+    if not nodes:
+        return ""
+    where = nodes[0].loc
+    parts: list[Any] = [
+        part for node in document.definitions for part in (node, *(getattr(node, "fields", None) or ()))
+    ]
+    around = [
+        part for part in parts if part.loc.source is where.source and part.loc.start <= where.start < part.loc.end
+    ]
+    return f"{where.source.name}{'.'.join(part.name.value for part in around)}: "
 
 
 def write_event_type(own: OwnType, sdl: str) -> str:
