@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from contentapi.types.fields import AUTHOR, Kind, OwnField, OwnType
@@ -109,15 +109,15 @@ def write_constraint(name: str, field: OwnField, lookups: Mapping[str, Any]) -> 
     return f'            models.CheckConstraint(condition=Q({condition}), name="{name}"),'
 
 
-def list_indexes(own: OwnType) -> Iterator[str]:
-    """Yield the lines of an index for each order, for the rows of an author, and for what lists contain."""
+def list_indexes(own: OwnType) -> Iterator[Sequence[str]]:
+    """Yield an index for each order, for the rows of an author, and for what lists contain: its class and columns."""
     for column in own.orders.values():
-        yield write_index(own, "models.Index", column, "id")
+        yield "models.Index", column, "id"
     if own.find_field(AUTHOR):
-        yield write_index(own, "models.Index", AUTHOR, "created_at", "id")
+        yield "models.Index", AUTHOR, "created_at", "id"
     for field in own.fields:
         if field.is_list and (field.kind == Kind.RELATION or field.name == "tags"):
-            yield write_index(own, "GinIndex", field.column)
+            yield "GinIndex", field.column
 
 
 def write_index(own: OwnType, kind: str, *columns: str) -> str:

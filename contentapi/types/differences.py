@@ -1,6 +1,6 @@
 """Where the model and the inputs of an own type differ from its SDL: the server does not start then."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.apps import apps
@@ -9,19 +9,22 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.checks import Error
 from django.db import models
 from django.db.models import Q
-from graphql import InputObjectTypeDefinitionNode
+from graphql import parse
 
 from contentapi.types.columns import (
     PUBLICATION,
     fold,
     list_audience,
     list_event_columns,
+    list_indexes,
     list_rules,
     write_column,
     write_constraint,
+    write_index,
 )
 from contentapi.types.declared import list_models, load_own_types
 from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
+from contentapi.types.generation import render, write_sdl
 from contentapi.types.sdl import read_definitions
 from contentapi.types.triggers import announce_rows
 
@@ -46,7 +49,11 @@ def list_differences(own: OwnType) -> Iterator[Difference]:
         return
     yield from list_column_differences(own, model)
     yield from list_rule_differences(own, model)
+    yield from list_index_differences(own, model)
     yield from list_trigger_differences(own, model)
+    # The others are decisions of the team: without its resolver or its value, one of these breaks the start anyway
+    bound = tuple(f", {name}" for name in ("Query", "Mutation", f"{own.name}SortField"))
+    yield from (each for each in list_missing_members(own) if each.file.endswith(bound))
 
 
 def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
@@ -78,6 +85,14 @@ def list_rule_differences(own: OwnType, model: type[models.Model]) -> Iterator[D
         if conditions.get(name) != Q(**lookups):
             message = f"{own.place}.{field.name}: {file} differs in the constraint {name}."
             yield Difference(message, file, [*fold(write_constraint(name, field, lookups))])
+
+
+def list_index_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
+    present, file = [index.fields[:1] for index in model._meta.indexes], f"{own.app}/models.py"
+    for kind, *columns in list_indexes(own):
+        if columns[:1] not in present:
+            line = write_index(own, kind, *columns)
+            yield Difference(f"{own.place}: {file} has no index that begins with {columns[0]}.", file, [*fold(line)])
 
 
 def list_trigger_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
@@ -114,26 +129,45 @@ def get_label(key: Any) -> str:
     return str(key.related_model._meta.label)
 
 
-def list_missing_inputs(own: OwnType) -> Iterator[Difference]:
-    """Yield the members that the inputs of a type lack."""
-    present = read_inputs(own)
-    for name, members in own.write_inputs().items():
-        for member in sorted(members.keys() - present.get(name, set())):
-            place = f"{own.file_name}, {name}"
-            yield Difference(f"{own.place}: {name} has no {member}.", place, [f"  {members[member]}"])
+def list_missing_members(own: OwnType) -> Iterator[Difference]:
+    """Yield what the SDL and the fragment lack of what `start_type` writes: fields, arguments, values of enums."""
+    fragment = own.file.parent / "resources" / f"{own.snake}.graphql"
+    for file, written in ((own.file, write_sdl(own)), (fragment, render("fragment.graphql", own))):
+        present = read_definitions(file) if file.exists() else ()
+        place = str(file.relative_to(own.file.parents[1]))
+        for parent, node in list_missing(parse(written).definitions, present):
+            message = f"{own.place}: {parent or place} has no {node.name.value}."
+            text = written[node.loc.start : node.loc.end]
+            yield Difference(message, f"{place}, {parent}".removesuffix(", "), [f"  {text}" if parent else text])
 
 
-def read_inputs(own: OwnType) -> dict[str, set[str]]:
-    """Return the names of the members of each input in the file of a type."""
-    inputs = [node for node in read_definitions(own.file) if isinstance(node, InputObjectTypeDefinitionNode)]
-    return {node.name.value: {member.name.value for member in node.fields or ()} for node in inputs}
+def list_missing(expected: Iterable[Any], present: Iterable[Any], parent: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the nodes that are not present by their names, each with the names of those around it."""
+    found: dict[str, list[Any]] = {}
+    for node in present:
+        found.setdefault(node.name.value, []).extend(list_members(node))
+    for node in expected:
+        name = node.name.value
+        if name in found:
+            yield from list_missing(list_members(node), found[name], f"{parent}.{name}".lstrip("."))
+        else:
+            yield parent, node
 
 
-def require_known_members(own: OwnType, name: str) -> None:
-    """Raise `SdlError` if an input has a member that is no field of the type: no write could store its value."""
-    known = {*own.write_inputs()[name], "id", "expectedVersion"}
-    for member in sorted(read_inputs(own).get(name, set()) - known):
-        raise SdlError(f"{own.place}: {name} has the member {member}, and {own.name} has no such field.")
+def list_members(node: Any) -> list[Any]:
+    """Return the fields, the arguments or the values in a definition, a field or a fragment."""
+    selections = getattr(node, "selection_set", None)
+    found = [getattr(node, name, None) for name in ("fields", "arguments", "values")]
+    members = [each for part in (*found, selections and selections.selections) for each in part or ()]
+    return [each for each in members if hasattr(each, "name")]
+
+
+def require_known_members(own: OwnType, *names: str) -> None:
+    """Raise `SdlError` if an input, or the enum of orders, has a member that is nothing of the type."""
+    for parent, node in list_missing(read_definitions(own.file), parse(write_sdl(own)).definitions):
+        if parent in names:
+            member = node.name.value
+            raise SdlError(f"{own.place}: {parent} has the member {member}, and {own.name} has no such field.")
 
 
 def list_missing_events(own: OwnType, code: str) -> Iterator[Difference]:

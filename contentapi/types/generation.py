@@ -19,6 +19,7 @@ from contentapi.types.columns import (
     list_rules,
     write_column,
     write_constraint,
+    write_index,
 )
 from contentapi.types.declared import Related, list_models
 from contentapi.types.fields import TRAITS, Kind, OwnField, OwnType, convert_to_snake
@@ -80,7 +81,7 @@ def write_models(own: OwnType, models: Mapping[str, str]) -> str:
     """Return the module of the model. `models` has the labels of the types that relations lead to."""
     columns = [write_column(field, models) for field in own.fields]
     constraints = [write_constraint(*rule) for rule in list_rules(own)]
-    indexes = [*list_indexes(own)]
+    indexes = [write_index(own, *each) for each in list_indexes(own)]
     texts = [f"self.{field.column}" for field in own.fields if field.kind == Kind.TEXT and field.is_required]
     written = render(
         "models.py.txt",

@@ -61,9 +61,8 @@ def extend_app(app: App, part: App) -> App:
 def build_app(own: OwnModel) -> App:
     """Return what one type adds to the API. Raises `SdlError` for a member of an input that no write knows."""
     sdl = own.sdl
-    for verb, rule in (("Create", own.create), ("Update", own.update)):
-        if rule is None:
-            require_known_members(sdl, f"{verb}{sdl.name}Input")
+    defaults = [verb for verb, rule in (("Create", own.create), ("Update", own.update)) if rule is None]
+    require_known_members(sdl, *(f"{verb}{sdl.name}Input" for verb in defaults), f"{sdl.name}SortField")
     projection = build_projection(own)
     connection = ConnectionType(projection)
     shown = Representation(projection, noun=sdl.noun, version=VERSION)

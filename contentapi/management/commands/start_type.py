@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from contentapi.core.commands import OperatorCommand
 from contentapi.types.declared import list_reached, load_own_types
-from contentapi.types.differences import list_differences, list_missing_events, list_missing_inputs
+from contentapi.types.differences import list_differences, list_missing_events, list_missing_members
 from contentapi.types.fields import OwnType, SdlError
 from contentapi.types.generation import list_files, write_file, write_migrations, write_sdl
 
@@ -27,7 +27,7 @@ class Command(OperatorCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", metavar="TYPE", help="the name of the type, such as Recipe")
-        parser.add_argument("--diff", action="store_true", help="print the lines that the model and the inputs lack")
+        parser.add_argument("--diff", action="store_true", help="print the lines that the files lack")
 
     def handle(self, *, name: str | None, diff: bool, **_: Any) -> None:
         try:
@@ -46,7 +46,8 @@ class Command(OperatorCommand):
     def print_differences(self, own: OwnType) -> None:
         code = settings.BASE_DIR / own.app / "models.py"
         events = list_missing_events(own, code.read_text("utf-8")) if code.exists() else ()
-        for difference in [*list_differences(own), *events, *list_missing_inputs(own)]:
+        found = [*list_differences(own), *events]
+        for difference in [*found, *(each for each in list_missing_members(own) if each not in found)]:
             self.info(difference.message)
             if difference.lines:
                 self.stdout.write("\n".join([f"# {difference.file}", *difference.lines]))

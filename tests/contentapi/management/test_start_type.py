@@ -175,4 +175,5 @@ def test_differences_are_printed(project: Path, capsys: pytest.CaptureFixture[st
     printed: Any = capsys.readouterr()
     assert "# schema/recipes.graphql, CreateRecipeInput\n  isHot: Boolean\n" in printed.out
     assert '# recipes/models.py, triggers\n    "is_hot",\n' in printed.out
+    assert printed.out.endswith("# schema/resources/recipe.graphql, RecipeResource\n  isHot\n")
     assert "schema/recipes.graphql: Recipe has no table" in printed.err

@@ -18,15 +18,16 @@ from contentapi.types.differences import (
     is_same,
     list_column_differences,
     list_differences,
+    list_index_differences,
     list_missing_events,
-    list_missing_inputs,
+    list_missing_members,
     list_rule_differences,
     list_trigger_differences,
     require_equal_models,
     require_known_members,
 )
 from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
-from contentapi.types.generation import write_models, write_sdl
+from contentapi.types.generation import render, write_models, write_sdl
 from tests.contentapi.types.sdl import RECIPE, RELATED, write_schema
 
 WITHOUT_RELATIONS = (
@@ -40,7 +41,11 @@ LABELS = {"Author": "blog.Author"}
 
 @pytest.fixture
 def recipe(tmp_path: Path) -> OwnType:
+    """Return a type with the SDL and the fragment that `start_type` writes."""
     (own,) = read_own_types(write_schema(tmp_path, WITHOUT_RELATIONS), RELATED)
+    own.file.write_text(WITHOUT_RELATIONS + write_sdl(own))
+    (own.file.parent / "resources").mkdir()
+    (own.file.parent / "resources" / "recipe.graphql").write_text(render("fragment.graphql", own))
     return own
 
 
@@ -124,27 +129,73 @@ def test_key_leads_to_the_table_of_the_type() -> None:
     assert not is_same(replace(author, is_list=True), column, LABELS)
 
 
-def test_inputs_that_lack_a_field_are_named(recipe: OwnType) -> None:
-    recipe.file.write_text(WITHOUT_RELATIONS + write_sdl(recipe))
-    assert list(list_missing_inputs(recipe)) == []
-    more = OwnField(name="isHot", type_name="Boolean", kind=Kind.BOOLEAN, is_required=True)
+def test_files_that_lack_a_field_are_named(recipe: OwnType) -> None:
+    assert list(list_missing_members(recipe)) == []
+    more = OwnField(name="isHot", type_name="Boolean", kind=Kind.BOOLEAN, is_required=True, is_sortable=True)
 
-    found = list(list_missing_inputs(replace(recipe, fields=[*recipe.fields, more])))
+    found = list(list_missing_members(replace(recipe, fields=[*recipe.fields, more])))
 
     assert [(each.file.partition(", ")[2], *each.lines) for each in found] == [
+        ("RecipeFilter", '  "Only those with this `isHot`." isHot: Boolean'),
+        ("RecipeSortField", '  "By `isHot`." isHot'),
         ("CreateRecipeInput", "  isHot: Boolean!"),
         ("UpdateRecipeInput", "  isHot: Boolean"),
-        ("RecipeFilter", '  "Only those with this `isHot`." isHot: Boolean'),
+        ("RecipeResource", "  isHot"),
     ]
 
 
-def test_member_of_an_input_that_is_no_field_is_named(recipe: OwnType) -> None:
-    recipe.file.write_text(recipe.file.read_text() + write_sdl(recipe))
-    require_known_members(recipe, "UpdateRecipeInput")
-    less = replace(recipe, fields=[field for field in recipe.fields if field.name != "servings"])
+def test_definition_and_arguments_that_a_file_lacks_are_named(recipe: OwnType) -> None:
+    text = recipe.file.read_text()
+    argument = '"The conditions on the items." filter: RecipeFilter'
+    recipe.file.write_text(text.replace("input RecipeFilter", "input Other").replace(argument, ""))
 
-    with pytest.raises(SdlError, match="UpdateRecipeInput has the member servings, and Recipe has no such field"):
-        require_known_members(less, "UpdateRecipeInput")
+    assert [each.message.partition("Recipe: ")[2] for each in list_missing_members(recipe)] == [
+        "Query.recipes has no filter.",
+        "schema/recipes.graphql has no RecipeFilter.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"plural": "dishes"}, "Recipe: Query has no dishes."),
+        ({"has_publication": False}, "Recipe: the triggers of recipes/models.py have another read or publication."),
+    ],
+)
+def test_change_of_the_declaration_prevents_the_start(
+    recipe: OwnType, model: type[models.Model], monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], message: str
+) -> None:
+    monkeypatch.setattr(differences, "load_own_types", lambda: [replace(recipe, **changed)])
+    monkeypatch.setattr(apps, "get_model", lambda *_: model)
+
+    assert message in "".join(error.msg for error in check_own_types())
+
+
+def test_order_without_its_index_or_its_value_prevents_the_start(
+    recipe: OwnType, model: type[models.Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [*list_index_differences(recipe, model)] == []
+    changed = change_field(recipe, "title", is_sortable=True)
+    monkeypatch.setattr(differences, "load_own_types", lambda: [changed])
+    monkeypatch.setattr(apps, "get_model", lambda *_: model)
+
+    assert [error.msg for error in check_own_types()] == [
+        "schema/recipes.graphql: Recipe: recipes/models.py has no index that begins with title.",
+        "schema/recipes.graphql: Recipe: RecipeSortField has no title.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parent", "name"),
+    [("UpdateRecipeInput", "servings"), ("CreateRecipeInput", "servings"), ("RecipeSortField", "title")],
+)
+def test_member_that_is_no_field_is_named(recipe: OwnType, parent: str, name: str) -> None:
+    fields = [field for field in recipe.fields if field.name != "servings"]
+    recipe.file.write_text(recipe.file.read_text().replace('"By `createdAt`."', 'title "By `createdAt`."'))
+    require_known_members(recipe, "UpdateRecipeInput")
+
+    with pytest.raises(SdlError, match=f"{parent} has the member {name}, and Recipe has no such field"):
+        require_known_members(replace(recipe, fields=fields), parent)
 
 
 @pytest.mark.parametrize("changed", [{"read": "staff"}, {"has_publication": False}])
