@@ -27,8 +27,7 @@ from contentapi.core.policy import (
     reaches_everybody,
     reaches_owner,
 )
-from contentapi.db.arrays import IsInArray
-from contentapi.db.literals import TextLiteral
+from contentapi.db.expressions import IsInArray, TextLiteral
 from contentapi.events.declarations import list_uses
 
 PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply

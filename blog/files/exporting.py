@@ -16,7 +16,7 @@ from blog.files.syntax import Table, decode_value, dump_front_matter
 from blog.files.words import read_if_valid, read_names, read_words
 from blog.models import CONTENT, CONTENT_FIELDS, POST_OWN, Author, Kind, Post, PostStatus, build_old_slugs
 from contentapi.core.identity import Actor
-from contentapi.db.arrays import ArrayPosition, IsInArray
+from contentapi.db.expressions import ArrayPosition, IsInArray
 
 AT_ONCE = 500  # number of posts in memory
 

@@ -23,8 +23,8 @@ from blog.models.slugs import KEEP_OLD_SLUG, KEEP_SLUG_OF_DELETED, MAX_SLUG, Uni
 from blog.models.writing import DELETE_ROWS
 from blog.rendering import RENDERER
 from contentapi.core.text import convert_to_camel
+from contentapi.db.expressions import TextLiteral
 from contentapi.db.ids import SharedIdField
-from contentapi.db.literals import TextLiteral
 from contentapi.events.triggers import build_change_condition
 from contentapi.types.own_fields import COLUMN, build_own_column, declare_own_fields
 

@@ -11,8 +11,7 @@ from blog.models import MAX_IMAGES, Image, ImageFormat, Post
 from blog.projections.rows import select_listed_posts
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from contentapi.db.arrays import ArrayItem
-from contentapi.db.literals import TextLiteral
+from contentapi.db.expressions import ArrayItem, TextLiteral
 from contentapi.media.access import get_media_url
 from contentapi.media.storage import PUBLIC
 from contentapi.projection import (

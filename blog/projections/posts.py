@@ -11,7 +11,7 @@ from blog.projections.images import annotate_place, select_images_of_text
 from blog.projections.rows import BYLINE, filter_previewed_posts, select_visible_posts_of
 from contentapi.conf import conf
 from contentapi.core.identity import Actor
-from contentapi.db.literals import TextLiteral
+from contentapi.db.expressions import TextLiteral
 from contentapi.projection import (
     Computed,
     Connection,

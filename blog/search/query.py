@@ -19,7 +19,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
 from contentapi.core.unicode import fold_accents
 from contentapi.db.distribution import is_distributed
-from contentapi.db.literals import Term, TextLiteral
+from contentapi.db.expressions import Term, TextLiteral
 from contentapi.projection import NEWEST_FIRST, Ordering
 from contentapi.projection.expressions import CountOfRows, RawExpression
 

@@ -7,7 +7,7 @@ from blog.models import Comment, CommentState, Post
 from blog.selectors.posts import build_after_condition
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.db.literals import TextLiteral
+from contentapi.db.expressions import TextLiteral
 from contentapi.projection import NEWEST_FIRST, OLDEST_FIRST, parametrised
 
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}

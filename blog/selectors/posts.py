@@ -16,8 +16,8 @@ from blog.search.query import RELEVANCE, find_posts, parse_search
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size
-from contentapi.db.arrays import IsInArray
 from contentapi.db.distribution import is_distributed
+from contentapi.db.expressions import IsInArray
 from contentapi.projection import (
     NEWEST_FIRST,
     OLDEST_FIRST,

@@ -16,8 +16,8 @@ from django.db.models.expressions import RawSQL
 
 from contentapi.core.errors import Forbidden, Unauthenticated
 from contentapi.core.identity import Actor, Role, Scope, list_own_scopes
-from contentapi.db.arrays import IsInArray
 from contentapi.db.distribution import get_backend
+from contentapi.db.expressions import IsInArray
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
 STAFF = (Role.AUTHOR, *EDITORIAL)

@@ -19,8 +19,7 @@ from contentapi.core.errors import EventsExpired, Malformed, Unavailable
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import DEFAULT_PAGE, ConnectionWindow, parse_id, require_page_size
 from contentapi.core.replicas import use_primary
-from contentapi.db.arrays import IsInArray
-from contentapi.db.literals import Term
+from contentapi.db.expressions import IsInArray, Term
 from contentapi.events.models import Event, Log
 from contentapi.events.sources import EventCursor, get_event_types
 from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, RawExpression, parametrised

@@ -17,7 +17,7 @@ from graphql import VariableValues
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from contentapi.db.literals import Term
+from contentapi.db.expressions import Term
 from contentapi.events.declarations import EventSource, Type, load_apps
 from contentapi.events.models import Event, Log
 from contentapi.http.negotiation import add_version_prefix

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 
 from contentapi.core.pagination import ConnectionWindow
-from contentapi.db.literals import Term, TextLiteral
+from contentapi.db.expressions import Term, TextLiteral
 from contentapi.projection.connection_types import PAGE_INFO, ConnectionType
 from contentapi.projection.expressions import CountTable, HasRow, JsonMembers, PageTable, RawExpression, SignedCursor
 from contentapi.projection.fields import CompilationContext

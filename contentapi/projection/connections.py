@@ -22,7 +22,7 @@ from django.db.models import Case, F, Func, JSONField, Model, OuterRef, Q, When
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import ConnectionWindow, build_cursor_error, parse_connection_args
-from contentapi.db.literals import Term
+from contentapi.db.expressions import Term
 from contentapi.projection.connection_compiler import ConnectionCompiler
 from contentapi.projection.connection_types import ConnectionType
 from contentapi.projection.fields import CompilationContext, ProjectedField

@@ -16,7 +16,7 @@ from django.db.models import BooleanField, Expression, Field, Func, JSONField, M
 from django.db.models.sql.compiler import SQLCompiler
 
 from contentapi.db.distribution import get_backend
-from contentapi.db.literals import TextLiteral
+from contentapi.db.expressions import TextLiteral
 from contentapi.projection.selections import Parameter
 
 LONGEST_IDENTIFIER = 63  # bytes; PostgreSQL truncates longer ones

@@ -29,7 +29,7 @@ from django.db.models import F, Field, ForeignKey, Model, OneToOneRel, OuterRef,
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.text import convert_to_camel
-from contentapi.db.literals import Term, TextLiteral
+from contentapi.db.expressions import Term, TextLiteral
 from contentapi.projection.deferred import DeferredField, defer, must_defer
 from contentapi.projection.expressions import JsonMembers, JsonObject
 from contentapi.projection.sdl import (

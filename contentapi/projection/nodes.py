@@ -18,8 +18,8 @@ from django.db.models import Case, JSONField, Model, Q, When
 
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.db.expressions import Term
 from contentapi.db.ids import SharedIdField
-from contentapi.db.literals import Term
 from contentapi.projection.connection_types import RelayType
 from contentapi.projection.expressions import JsonMembers
 from contentapi.projection.fields import CompilationContext, Projection

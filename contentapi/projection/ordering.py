@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
 
-from contentapi.db.literals import Term
+from contentapi.db.expressions import Term
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from django.db.models import Model, QuerySet
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import Position
 from contentapi.core.replicas import ROUTE
-from contentapi.db.literals import Term
+from contentapi.db.expressions import Term
 from contentapi.db.placement import get_shard_key
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.selections import Parameter, build_parametrised_actor, is_structural

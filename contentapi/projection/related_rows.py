@@ -11,8 +11,7 @@ from django.db.models import BigIntegerField, Case, F, JSONField, ManyToOneRel, 
 
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import require_page_size
-from contentapi.db.arrays import ArrayPosition, IsEmptyArray, IsInArray
-from contentapi.db.literals import Term
+from contentapi.db.expressions import ArrayPosition, IsEmptyArray, IsInArray, Term
 from contentapi.projection.expressions import CountOfRows, JsonArray, RawExpression
 from contentapi.projection.fields import (
     EVERY_ROW,

@@ -23,7 +23,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast
 
-from contentapi.db.literals import Term
+from contentapi.db.expressions import Term
 
 TEXTS = (CharField, TextField)
 COLUMNS: dict[str, tuple[type[Field[Any, Any]], ...]] = {  # the columns that fit a scalar of the SDL

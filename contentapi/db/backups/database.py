@@ -16,9 +16,9 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import sql
 
 from contentapi.conf.timeouts import PROGRAM_LIMIT
+from contentapi.db.distribution import Connection
 from contentapi.db.embedded.programs import PROGRAMS as EMBEDDED_PROGRAMS
 
-Connection = psycopg.Connection[Any]
 NO_LIMITS = " ".join(
     f"SET {name} = 0;" for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 )

@@ -19,8 +19,8 @@ import psycopg
 from django.core.management.base import CommandError
 
 from contentapi.db.backups import database
-from contentapi.db.backups.database import Connection, Program, Target
-from contentapi.db.distribution import stop_writes
+from contentapi.db.backups.database import Program, Target
+from contentapi.db.distribution import Connection, stop_writes
 
 Report = Callable[[str], None]
 WriteFiles = Callable[[Path], dict[str, Any]]  # writes a tar file, and returns what the manifest states of it

@@ -8,8 +8,9 @@ from django.core.management.base import CommandError
 from psycopg.conninfo import make_conninfo
 
 from contentapi.db.backups import database
-from contentapi.db.backups.database import Connection, Program, Target
+from contentapi.db.backups.database import Program, Target
 from contentapi.db.backups.dump import Manifest, Report, compute_digest, locate_manifest
+from contentapi.db.distribution import Connection
 
 TABLE_DATA = re.compile(r"^\d+; \d+ \d+ TABLE DATA \S+ (\S+) ", re.MULTILINE)
 # Only the owner may set these comments, and the extension or schema may be there already.

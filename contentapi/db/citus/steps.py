@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from contentapi.db.citus.triggers import list_adapted_functions
+import pgtrigger
+
 from contentapi.db.distribution import CLAIMS
-from contentapi.db.placement import list_attributes, list_copied, list_distributed, list_shard_keys
+from contentapi.db.placement import PlacedTrigger, list_attributes, list_copied, list_distributed, list_shard_keys
 from contentapi.db.statements import fetch_column, fetch_rows
 
 OLDEST_VERSION = 13
@@ -50,6 +51,11 @@ ADD_KEYS = f"""
         FOR key IN SELECT statement FROM {DROPPED} ORDER BY name LOOP EXECUTE key.statement; END LOOP;
     END $do$; DROP TABLE {DROPPED}
 """  # noqa: S608 - constants
+
+# All nodes have a copy of the row, and their triggers run for one change.
+ON_ONE_NODE = "IF (SELECT groupid <> 0 FROM pg_dist_local_group) THEN RETURN NULL; END IF; "
+READ_BODY = "SELECT prosrc FROM pg_proc WHERE proname = %s AND pronamespace = current_schema()::regnamespace"
+CREATE = "CREATE OR REPLACE FUNCTION {}() RETURNS trigger LANGUAGE plpgsql AS $function${}$function$"
 
 
 class Step(NamedTuple):
@@ -155,3 +161,15 @@ def build_key_step(
         return Step(f"Add {column} to the primary key of {table}", [*fill, drop, add, plain])
     add = definition.replace("CREATE UNIQUE INDEX", "CREATE INDEX", 1)
     return Step(f"Let {index} be unique no more", [drop, add])
+
+
+def list_adapted_functions() -> list[str]:
+    """Return a statement for each trigger function that still has the form of one PostgreSQL, from a migration."""
+    statements = []
+    for model, trigger in pgtrigger.registered():
+        if isinstance(trigger, PlacedTrigger):
+            guard = ON_ONE_NODE if model._meta.db_table in list_copied() else ""  # noqa: SLF001
+            name, body = trigger.get_pgid(model), f"BEGIN {guard}{trigger.shard_func} END;"
+            if fetch_column(READ_BODY, [name]) != [body]:
+                statements.append(CREATE.format(name, body))
+    return statements

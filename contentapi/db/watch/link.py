@@ -82,13 +82,8 @@ def connect_by(deadline: float, connect: Connect, parameters: dict[str, Any]) ->
     try:
         return attempt.result(max(0, deadline - monotonic()))
     except TimeoutError:
-        attempt.add_done_callback(close_late)
+        attempt.add_done_callback(lambda late: late.exception() or late.result().close())
         raise
-
-
-def close_late(attempt: Attempt) -> None:
-    if attempt.exception() is None:
-        attempt.result().close()
 
 
 class DeadlineConnection:

@@ -29,7 +29,7 @@ from contentapi.conf.timeouts import WEBHOOK_BODY_TIMEOUT
 from contentapi.core.errors import ApiError, Invalid, LimitExceeded
 from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.core.replicas import use_primary
-from contentapi.db.arrays import IsInArray
+from contentapi.db.expressions import IsInArray
 from contentapi.db.statements import execute
 from contentapi.events.models import Event
 from contentapi.events.sources import get_event_types

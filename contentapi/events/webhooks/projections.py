@@ -9,7 +9,7 @@ from django.db.models import Case, F, Q, When
 from django.db.models.functions import Now, NullIf
 
 from contentapi.core.identity import Actor
-from contentapi.db.literals import Term, TextLiteral
+from contentapi.db.expressions import Term, TextLiteral
 from contentapi.events.webhooks.models import NO_SUBJECT, Attempt, Delivery, DisabledReason, Webhook
 from contentapi.events.webhooks.selectors import filter_deliveries
 from contentapi.projection import Computed, Connection, ConnectionType, Projection, RelayType, SameRowAsType, ToMany

@@ -8,7 +8,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
-from contentapi.db.literals import TextLiteral
+from contentapi.db.expressions import TextLiteral
 from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
 from contentapi.projection import NEWEST_FIRST, OLDEST_FIRST, Rows, paginate, parametrised
 

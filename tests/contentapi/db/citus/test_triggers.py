@@ -3,7 +3,7 @@ import re
 import pytest
 from django.db import connection
 
-from contentapi.db.citus.triggers import list_adapted_functions
+from contentapi.db.citus.steps import list_adapted_functions
 from contentapi.db.placement import insert_rows, list_copied
 from contentapi.db.statements import execute, fetch_rows
 

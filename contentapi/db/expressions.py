@@ -1,0 +1,55 @@
+"""Expressions for queries: SQL literals, and what an array has. `Term` is the type of all expressions."""
+
+from typing import Any, TypeAlias
+
+from django.db.models import BooleanField, Expression, F, Func, IntegerField, Subquery, TextField, Value
+from django.db.models.sql.compiler import SQLCompiler
+
+Term: TypeAlias = Expression | F | Subquery
+
+
+class TextLiteral(Expression):
+    """A text constant that is part of the statement instead of a parameter: `'published'`.
+
+    A prepared statement is planned without the values of its parameters. PostgreSQL uses a partial index only if the
+    text of the statement implies the condition of the index. Never create a literal from a value of a client.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(output_field=TextField())
+        self.text = text
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
+        return "'{}'".format(self.text.replace("'", "''").replace("%", "%%")), ()
+
+
+class IsInArray(Func):
+    """Whether an array has a value: `7 = ANY("blog_post"."coauthor_ids")`."""
+
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+    def __init__(self, value: Any, array: Term) -> None:
+        super().__init__(value if hasattr(value, "resolve_expression") else Value(value), array)
+
+
+class ArrayPosition(Func):
+    """The place of a value in an array: `array_position("blog_post"."coauthor_ids", 7)`."""
+
+    function = "array_position"
+    output_field = IntegerField()
+
+
+class IsEmptyArray(Func):
+    """Whether an array has no value: `"blog_post"."coauthor_ids" = '{}'`."""
+
+    template = "%(expressions)s = '{}'"
+    output_field = BooleanField()
+
+
+class ArrayItem(Func):
+    """The item at a place of an array, or NULL: `("blog_post"."image_alts")[2]`."""
+
+    template = "(%(expressions)s]"
+    arg_joiner = ")["
