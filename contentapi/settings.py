@@ -61,7 +61,6 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "contentapi.http.middleware.request_record_middleware",
-    "contentapi.health.probes.ProbeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "contentapi.http.static_files.static_compression_middleware",
     "contentapi.http.static_files.StaticFilesMiddleware",

@@ -1,7 +1,7 @@
 """The responses to `/healthz` (the server is alive) and `/readyz` (it can serve), for load balancers and platforms.
 
 Both work for any Host, without credentials, outside of the rate limits, and without a connection slot.
-`contentapi.server.complete_requests` answers them before anything else, `ProbeMiddleware` where that is not used.
+`contentapi.server.complete_requests` answers them before anything else.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
-from django.http import HttpRequest, HttpResponse
 
 from contentapi.core.errors import MethodNotAllowed
 from contentapi.health.readiness import get_readiness
@@ -69,16 +68,3 @@ def respond_to_probe(environ: Mapping[str, Any], probes: Probes = PROBES) -> Res
     length = {"Content-Length": str(len(response.body))}
     body = b"" if method == "HEAD" else response.body
     return Response(response.status, body, {**COMMON_HEADERS, **response.headers, **length})
-
-
-class ProbeMiddleware:
-    """Answers the probes before all middleware that checks the host or requires TLS."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info not in PROBES:
-            return self.get_response(request)
-        response = respond_to_probe(request.META)
-        return HttpResponse(response.body, status=response.status, headers=response.headers)

@@ -5,8 +5,6 @@ from django.conf import settings
 REVIEWED = (
     # Sets the request id, logs failures, removes forbidden bodies: FastPath.__call__ and the endpoints do so too.
     "contentapi.http.middleware.request_record_middleware",
-    # Answers /healthz and /readyz, which are no resources. RequestBufferingLayer answers them first.
-    "contentapi.health.probes.ProbeMiddleware",
     # Adds constant headers, which are learned. A request without TLS is not eligible.
     "django.middleware.security.SecurityMiddleware",
     # For /static/ only.

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.health.readiness import get_readiness
 from tests.contract.own_types import OWN_TYPES
 
@@ -67,6 +68,9 @@ def test_each_link_leads_somewhere(accept: str) -> None:
 
     statuses = {}
     for address in addresses:
+        if address in PROBES:
+            statuses[address] = int(respond_to_probe({"REQUEST_METHOD": "GET", "PATH_INFO": address}).status)
+            continue
         followed = Client().get(address, headers={"Accept": "text/html, */*;q=0.1"})
         followed.getvalue()  # closes the file
         statuses[address] = followed.status_code
