@@ -21,14 +21,13 @@ from contentapi.events.triggers import (
     Announcement,
     build_change_condition,
     build_changes,
-    name_columns,
 )
 from users import policy
 from users.audit import Audit
 
 MAX_NAME = 150
 MAX_EMAIL = 254
-SHOWN = name_columns("name", "email", "role", "is_active")  # of which a change is an event
+SHOWN = ("name", "email", "role", "is_active")  # of which a change is an event
 EVENT = {"kind": "user", "subject_id": "NEW.id", "actor_id": ACTOR_OF_CONTEXT, "owner_ids": "ARRAY[NEW.id]"}
 
 

@@ -14,7 +14,6 @@ from contentapi.events.triggers import (
     build_change_condition,
     build_changes,
     build_member_changes,
-    name_columns,
 )
 
 POST = {"kind": "post", "subject_id": "NEW.id", "version": "NEW.version", "now": "NEW.status"}
@@ -45,7 +44,7 @@ def announce_posts(columns: Iterable[str], **also: Sequence[Forms]) -> list[pgtr
             condition="OLD.version <> NEW.version",
             type=f"'post.' || {POST_BECOMES}",
             was="OLD.status",
-            changes=f"{build_changes(name_columns(*columns))} || {build_member_changes('own')}",
+            changes=f"{build_changes(columns)} || {build_member_changes('own')}",
             actor_id="NEW.changed_by",
             is_public="'published' IN (OLD.status, NEW.status)",
             owner_ids="OLD.author_id || OLD.coauthor_ids || NEW.author_id || NEW.coauthor_ids",
@@ -114,7 +113,7 @@ def announce_comments() -> list[pgtrigger.Trigger]:
 
 def announce_authors(*updated: Forms) -> list[pgtrigger.Trigger]:
     """Return the triggers of authors. Everybody may see them, except their email."""
-    shown = name_columns("name", "bio", "avatar_url")
+    shown = ("name", "bio", "avatar_url")
     is_public = build_change_condition([*shown, "own"])
     changes = f"{build_changes(shown)} || {build_member_changes('own')}"
     common = {"kind": "author", "actor_id": ACTOR_OF_CONTEXT}
@@ -142,17 +141,11 @@ def announce_images() -> list[pgtrigger.Trigger]:
     """
     used = "cover_id = {row}.id OR image_ids @> ARRAY[{row}.id]"
     is_public = f"EXISTS (SELECT{{one}} FROM blog_post WHERE status = 'published' AND ({used}))"
-    names = name_columns("name", "alt", "caption", "credit", "status", "rejection")
-    names |= {"focal_x": "focalPoint", "focal_y": "focalPoint", "key": "url"}
+    columns = ("name", "alt", "caption", "credit", "status", "rejection")
+    changes = build_changes(columns, focal_x="focalPoint", focal_y="focalPoint", key="url")
     new = {"kind": "image", "subject_id": "NEW.id", "version": "NEW.version", "owner_ids": "ARRAY[NEW.owner_id]"}
     return [
-        Announcement(
-            "created",
-            **new,
-            type="'image.created'",
-            now="NEW.status",
-            actor_id="NEW.owner_id",
-        ),
+        Announcement("created", **new, type="'image.created'", now="NEW.status", actor_id="NEW.owner_id"),
         Announcement(
             "updated",
             **new,
@@ -161,7 +154,7 @@ def announce_images() -> list[pgtrigger.Trigger]:
             " WHEN OLD.deleted_at IS NOT NULL THEN 'image.created' ELSE 'image.updated' END",
             was="CASE WHEN OLD.deleted_at IS NULL THEN OLD.status END",
             now="CASE WHEN NEW.deleted_at IS NULL THEN NEW.status END",
-            changes=f"ARRAY(SELECT DISTINCT unnest({build_changes(names)}) ORDER BY 1)",
+            changes=f"ARRAY(SELECT DISTINCT unnest({changes}) ORDER BY 1)",
             actor_id=ACTOR_OF_CONTEXT,
             is_public=is_public.format(one="", row="NEW"),
             public_on_shards=is_public.format(one=" 1", row="NEW"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import msgspec
 from django.db.models import BooleanField, Case, ExpressionWrapper, F, Q, QuerySet, TextField, When
@@ -22,7 +22,7 @@ from contentapi.core.replicas import use_primary
 from contentapi.db.expressions import IsInArray, Term
 from contentapi.events.models import Event, Log
 from contentapi.events.sources import EventCursor, get_event_types
-from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, RawExpression, parametrised
+from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, RawExpression, Rows, parametrised
 from contentapi.projection.connection_compiler import ConnectionCompiler
 from contentapi.projection.selections import Parameter, SelectedField
 
@@ -78,9 +78,21 @@ def read_log() -> LogState:
 class LogSubscription:
     """The events of some types, or of one object, after a cursor. None: all of them; those after the present."""
 
-    after: str | None
-    types: frozenset[str] | None
-    subject: int | None
+    after: str | None = None
+    types: frozenset[str] | None = None
+    subject: int | None = None
+
+    @classmethod
+    def parse(cls, after: str | None, types: Collection[str] | None, subject: str | None) -> Self:
+        """Return what a client asks for. Raises `Malformed`."""
+        names = None if types is None else frozenset(get_event_types().parse(types))
+        return cls(after, names, None if subject is None else parse_id(subject))
+
+    def select(self, actor: Actor, after: int, last: int) -> tuple[Rows[Event], int]:
+        """Return those after a position that the actor may see, and the end of their window, at most `last`."""
+        end = last if self.subject is not None else min(after + WINDOW, last)  # an index has those of one object
+        types = None if self.types is None else sorted(self.types)
+        return select_events(actor, after=after, end=end, types=types, subject=self.subject), end
 
 
 @dataclass(frozen=True)
@@ -93,19 +105,11 @@ class ObjectSubscription:
 class Feed:
     """The events after a position that an actor may see, up to the end of the window."""
 
-    def __init__(self, actor: Actor, *, after: str | None, types: Collection[str] | None, subject: str | None) -> None:
+    def __init__(self, actor: Actor, wanted: LogSubscription) -> None:
         """Raises `Malformed` and `EventsExpired`."""
         self.log = read_log()
-        self.after = self.log.parse_cursor(after)
-        # An index has the events of one object.
-        self.end = self.log.position if subject is not None else min(self.after + WINDOW, self.log.position)
-        self.rows = select_events(
-            actor,
-            after=self.after,
-            end=self.end,
-            types=None if types is None else get_event_types().parse(types),
-            subject=None if subject is None else parse_id(subject),
-        )
+        self.after = self.log.parse_cursor(wanted.after)
+        self.rows, self.end = wanted.select(actor, self.after, self.log.position)
 
 
 @parametrised(Event)
@@ -182,6 +186,6 @@ def build_events_connection(
 ) -> FeedQuery:
     """Return a page of the feed. Raises `Malformed` and `EventsExpired`."""
     size = require_page_size(first, default=DEFAULT_PAGE, name="first")
-    feed = Feed(actor, after=after, types=types, subject=subject)
+    feed = Feed(actor, LogSubscription.parse(after, types, subject))
     window = FeedWindow("events", {}, size, backwards=False, after=None, before=None, feed=feed)
     return FeedQuery(feed.rows, BY_POSITION, window)

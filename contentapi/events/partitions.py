@@ -25,8 +25,6 @@ CREATE_LOG = f"""
     INSERT INTO events_log (id, epoch, server, position)
     SELECT 1, {NEW_EPOCH}, events_server(), coalesce(max(position), 0) FROM events_event ON CONFLICT DO NOTHING
 """  # noqa: S608 - a constant
-# Positions of webhooks in the backup are of another log.
-BEGIN_WEBHOOKS = "UPDATE events_webhook SET position = 0"
 # CREATE TABLE … PARTITION OF would wait for all readers of the log, and let others wait.
 CREATE = """
     CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS INCLUDING INDEXES);
@@ -47,7 +45,7 @@ def prepare_partitions() -> None:
     with transaction.atomic():
         execute("SELECT pg_advisory_xact_lock(%s)", [PARTITIONS_LOCK])
         if execute(CREATE_LOG):
-            execute(BEGIN_WEBHOOKS)
+            execute("UPDATE events_webhook SET position = 0")  # those in the backup are of another log
         today = read_today()
         for table in (EVENTS, *DELIVERIES):
             existing = list_partitions(table)
@@ -72,14 +70,11 @@ def expire_events() -> None:
     execute(EXPIRE, [oldest])
     for table in (EVENTS, *DELIVERIES):
         for day, name in sorted(list_partitions(table).items()):
-            is_old = day < oldest - timedelta(days=1) and (table != EVENTS or is_expired(name, expired))
-            if is_old and not drop_partition(name):
-                return
-
-
-def is_expired(name: str, expired: int) -> bool:
-    """Return whether all events of a partition are up to the position."""
-    return not fetch_column(f"SELECT 1 FROM {name} WHERE position > %s LIMIT 1", [expired])  # noqa: S608 - a name of ours
+            if day < oldest - timedelta(days=1):
+                later = f"SELECT 1 FROM {name} WHERE position > %s LIMIT 1"  # noqa: S608 - a name of ours
+                is_in_use = table == EVENTS and fetch_column(later, [expired])
+                if not is_in_use and not drop_partition(name):
+                    return
 
 
 def drop_partition(name: str) -> bool:

@@ -16,7 +16,7 @@ from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_I
 from contentapi.db.distribution import is_distributed
 from contentapi.db.statements import execute, fetch_column, fetch_rows
 from contentapi.events.partitions import NEW_EPOCH, prepare_partitions
-from contentapi.monitoring.figures import FIGURES, Sample
+from contentapi.monitoring.figures import FIGURES
 from contentapi.worker.items import raise_outage, try_item
 
 RELAY_LOCK = 0x6576656E7473  # "events"
@@ -106,8 +106,7 @@ class Relay:
         if moved:
             self.busy_until = monotonic() + EVENTS_BUSY
         if FIGURES.is_enabled and monotonic() > self.measured_at + EVENTS_BUSY:
-            measure_outbox()
-            self.measured_at = monotonic()
+            self.measure()
         if moved == EVENTS_PER_BATCH:
             self.pause = 0
         elif monotonic() < self.busy_until:
@@ -134,18 +133,18 @@ class Relay:
             return moved != 0
         return False
 
+    def measure(self) -> None:
+        [(rows, age)] = fetch_rows(MEASURE)
+        names = ("contentapi_events_waiting", "contentapi_events_waiting_seconds")
+        FIGURES.measured["outbox"] = [(name, (), value) for name, value in zip(names, (rows, float(age)), strict=True)]
+        self.measured_at = monotonic()
+
     def move_batch(self, size: int) -> int:
         try:
             return move_events(size, self.refused)
         except IntegrityError:  # there is no partition of today: at the first start, or after a sleep of the host
             prepare_partitions()
             return move_events(size, self.refused)
-
-
-def measure_outbox() -> None:
-    [(rows, age)] = fetch_rows(MEASURE)
-    samples: list[Sample] = [("contentapi_events_waiting", (), rows)]
-    FIGURES.measured["outbox"] = [*samples, ("contentapi_events_waiting_seconds", (), float(age))]
 
 
 def move_events(limit: int = EVENTS_PER_BATCH, refused: Sequence[int] = ()) -> int:

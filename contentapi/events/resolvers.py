@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 from ariadne import QueryType, SubscriptionType
 
-from contentapi.core.pagination import parse_id
 from contentapi.events.feed import LogSubscription, build_events_connection
-from contentapi.events.sources import get_event_types
 from contentapi.graphql.root_fields import Info, bind_fields, pass_arguments
 
 QUERY = bind_fields(QueryType(), {"events": pass_arguments(build_events_connection)})
@@ -16,11 +14,6 @@ BINDABLES = [QUERY, SUBSCRIPTION]
 
 @SUBSCRIPTION.source("events")  # type: ignore[arg-type]  # no generator: `contentapi.graphql.subscriptions` calls it
 def follow_events(
-    _: None,
-    info: Info,
-    after: str | None = None,
-    types: Sequence[str] | None = None,
-    subject: str | None = None,
+    _: None, info: Info, after: str | None = None, types: Sequence[str] | None = None, subject: str | None = None
 ) -> LogSubscription:
-    names = None if types is None else frozenset(get_event_types().parse(types))
-    return LogSubscription(after, names, None if subject is None else parse_id(subject))
+    return LogSubscription.parse(after, types, subject)

@@ -8,7 +8,7 @@ back announces nothing.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -86,19 +86,13 @@ class Announcement(PlacedTrigger):
         return pgtrigger.compiler.Trigger(name=compiled.name, sql=AnnouncementSql(**compiled.sql.kwargs))
 
 
-def name_columns(*columns: str) -> dict[str, str]:
-    """Return the name in the API of each column: `publishAt` for `publish_at`."""
-    return {column: convert_to_camel(column) for column in columns}
-
-
-def build_changes(names: Mapping[str, str]) -> str:
-    """Return the array of the names of the changed fields. `names` has the name of each column in the API.
+def build_changes(columns: Iterable[str], **names: str) -> str:
+    """Return the array of the fields that change: `publishAt` for the column `publish_at`, or its name in `names`.
 
     array_remove(ARRAY[CASE WHEN OLD.title IS DISTINCT FROM NEW.title THEN 'title' END], NULL)
     """
-    cases = [
-        f"CASE WHEN OLD.{column} IS DISTINCT FROM NEW.{column} THEN '{name}' END" for column, name in names.items()
-    ]
+    named = {column: convert_to_camel(column) for column in columns} | names
+    cases = [f"CASE WHEN OLD.{each} IS DISTINCT FROM NEW.{each} THEN '{name}' END" for each, name in named.items()]
     return f"array_remove(ARRAY[{', '.join(cases)}], NULL)"
 
 
@@ -119,9 +113,8 @@ def build_change_condition(columns: Collection[str]) -> str:
 
 def attribute_changes(actor: Actor, **more: str) -> AbstractContextManager[Any]:
     """State who makes the changes inside of the block, for events and for the history of rows that do not state it."""
-    values = {"changed_by": actor.user_id, "changed_with": actor.origin, **more}
     state: Any = get_backend().announce(pghistory.context, state_changes)
-    context: AbstractContextManager[Any] = state(**values)
+    context: AbstractContextManager[Any] = state(changed_by=actor.user_id, changed_with=actor.origin, **more)
     return context
 
 

@@ -9,7 +9,7 @@ from contentapi.conf import conf
 from contentapi.core.errors import Malformed
 from contentapi.core.pagination import DEFAULT_PAGE, require_page_size
 from contentapi.core.text import consume_into_json_array
-from contentapi.events.feed import Feed
+from contentapi.events.feed import Feed, LogSubscription
 from contentapi.events.sources import get_event_types
 from contentapi.events.tickets import create_ticket
 from contentapi.graphql.documents import describe_stream_server
@@ -23,10 +23,9 @@ PARAMETERS = frozenset({"after", "subject", "type"})
 
 class EventCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
-        values, names = parse_filter(request.query.items(), "limit")
+        wanted, values = parse_filter(request.query.items(), "limit")
         limit = require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE)
-        feed = Feed(request.actor, after=values.get("after"), types=names, subject=values.get("subject"))
-        return render_page(feed, limit, request)
+        return render_page(Feed(request.actor, wanted), limit, request)
 
 
 class TicketCollection(Resource):
@@ -44,11 +43,12 @@ class StreamElsewhere(Resource):
         raise Malformed(describe_stream_server())
 
 
-def parse_filter(query: Iterable[tuple[str, list[str]]], *others: str) -> tuple[dict[str, str], list[str] | None]:
-    """Return the query parameters, `after`, `subject` and `others`, and the names in `type`. Raises `Malformed`."""
+def parse_filter(query: Iterable[tuple[str, list[str]]], *others: str) -> tuple[LogSubscription, dict[str, str]]:
+    """Return what `after`, `subject` and `type` ask for, and all query parameters. Raises `Malformed`."""
     given = ((name, [",".join(values)] if name == "type" else values) for name, values in query)
     values = parse_query_parameters(given, PARAMETERS.union(others))
-    return values, values["type"].split(",") if "type" in values else None
+    types = values["type"].split(",") if "type" in values else None
+    return LogSubscription.parse(values.get("after"), types, values.get("subject")), values
 
 
 def render_page(feed: Feed, limit: int, request: ResourceRequest) -> Response:

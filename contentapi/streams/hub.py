@@ -73,13 +73,10 @@ class Group:
             self.task = None
 
     def send(self, excerpt: Excerpt) -> None:
-        everything = b"".join(content for content, _ in excerpt.chunks)
-        sent = 0
+        everything, sent = excerpt.join_after(self.position), 0
         for stream in [*self.streams]:
-            content, events = everything, len(excerpt.chunks)
-            if stream.position > self.position:  # it has read beyond its group
-                rest = [content for content, position in excerpt.chunks if position > stream.position]
-                content, events = b"".join(rest), len(rest)
+            is_ahead = stream.position > self.position  # it has read beyond its group
+            content, events = excerpt.join_after(stream.position) if is_ahead else everything
             if events:
                 stream.add(content, events)
             stream.position = max(stream.position, excerpt.end)
@@ -152,21 +149,15 @@ class Hub:
     async def join(self, stream: Stream) -> None:
         """Add a stream to its group, after it has written what its group has read already."""
         plan = stream.opening.plan
-        kind: type[Group] = ObjectGroup
         if isinstance(plan, LogPlan):
-            kind = Group
             await self.catch_up(stream)
         if stream.reason is None:
-            group = self.groups.setdefault(plan.key, kind(self, plan, stream.position))
-            group.add(stream)
+            kind = Group if isinstance(plan, LogPlan) else ObjectGroup
+            self.groups.setdefault(plan.key, kind(self, plan, stream.position)).add(stream)
 
     async def catch_up(self, stream: Stream) -> None:
         plan = stream.opening.plan
-        while stream.reason is None:
-            group = self.groups.get(plan.key)
-            end = self.log.position if group is None else group.position
-            if stream.position >= end:
-                return
+        while stream.reason is None and stream.position < (end := self.groups.get(plan.key, self.log).position):
             try:
                 async with self.turns:
                     excerpt = await self.read_next(plan, stream.position, end)
@@ -175,14 +166,11 @@ class Hub:
                 return
             if stream.position < self.log.expired:  # events are dropped a day later
                 stream.fail(EventsExpired(EXPIRED))
-                return
-            if excerpt is None:
-                continue
-            if excerpt.chunks:
-                stream.add(b"".join(content for content, _ in excerpt.chunks), len(excerpt.chunks))
-                FIGURES.count("contentapi_stream_events_total", amount=len(excerpt.chunks))
-            stream.position = excerpt.end
-            await stream.write_waiting()
+            elif excerpt is not None:
+                alone = Group(self, plan, stream.position)
+                alone.streams = {stream}
+                alone.send(excerpt)
+                await stream.write_waiting()
 
     async def read_next(self, plan: Plan, position: int, end: int) -> Excerpt | None:
         """Read what is next for a plan, up to a position. Return None if the caller has to try again.
@@ -235,8 +223,8 @@ class Hub:
         if not isinstance(plan, LogPlan):
             return ""
         group = self.groups.get(plan.key)
-        is_member = group is not None and stream in group.streams
-        return self.log.format_cursor(max(stream.position, group.position if group and is_member else 0))
+        reached = group.position if group is not None and stream in group.streams else 0
+        return self.log.format_cursor(max(stream.position, reached))
 
     async def check(self) -> None:
         """Look at the time limits of all streams. Each that was silent for a while gets a sign of life."""

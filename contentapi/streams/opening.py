@@ -14,7 +14,6 @@ from django.http.response import HttpResponseBase
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import parse_id
 from contentapi.events.feed import LogState, LogSubscription, ObjectSubscription, read_log
 from contentapi.events.sources import get_event_types
 from contentapi.events.tickets import consume_ticket
@@ -160,12 +159,10 @@ class FeedView(StreamView):
     def find(self, environ: Mapping[str, Any], actor: Actor, _: Account, format_: EventStream) -> Found:
         require_known_version(environ)
         prefix, _path = split_version_prefix(environ["PATH_INFO"])
-        values, names = parse_filter(parse_query(environ).lists(), TICKET)
-        types = None if names is None else frozenset(get_event_types().parse(names))
-        subject = None if "subject" not in values else parse_id(values["subject"])
-        followed = LogSubscription(environ.get(LAST_EVENT) or values.get("after"), types, subject)
+        followed, _values = parse_filter(parse_query(environ).lists(), TICKET)
+        start = find_position(environ.get(LAST_EVENT) or followed.after)
         read = partial(get_event_types().read, actor=actor, prefix=prefix)
-        return LogPlan(prefix, actor, format_, followed, read), *find_position(followed.after)
+        return LogPlan(prefix, actor, format_, followed, read), *start
 
     def refuse(self, error: Any, environ: Mapping[str, Any], _: EventStream) -> Response:
         return error_response(error, environ.get("HTTP_ACCEPT", ""))

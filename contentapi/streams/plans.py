@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from contentapi.conf import conf
 from contentapi.core.identity import Actor, Scope
-from contentapi.events.feed import WINDOW, LogState, LogSubscription, select_events
+from contentapi.events.feed import LogState, LogSubscription
 from contentapi.graphql.endpoint import build_result_response
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.subscriptions import Subscription
@@ -26,6 +26,11 @@ class Excerpt(NamedTuple):
 
     chunks: list[tuple[bytes, int]]
     end: int
+
+    def join_after(self, position: int) -> tuple[bytes, int]:
+        """Return what follows a position, and the number of events in it."""
+        rest = [content for content, at in self.chunks if at > position]
+        return b"".join(rest), len(rest)
 
 
 class AnyPlan:
@@ -54,7 +59,7 @@ class LogPlan(AnyPlan):
         cost: int = 1,
     ) -> None:
         super().__init__((key, followed.types, followed.subject), actor, format_, operation)
-        self.types, self.subject = followed.types, followed.subject
+        self.followed = followed
         self.read_rows = read_rows  # returns the values of events with their positions, within a number of bytes
         self.most_rows = max(1, min(MOST_ROWS, COST_OF_READ // max(cost, 1)))
         self.rows = min(FIRST_ROWS, self.most_rows)
@@ -62,19 +67,17 @@ class LogPlan(AnyPlan):
 
     def may_concern(self, batch: Batch) -> bool:
         """Return whether a batch may have something for these streams. It may return True too often."""
-        if self.subject is not None and self.subject not in batch.subjects:
+        if self.followed.subject is not None and self.followed.subject not in batch.subjects:
             return False
         types = batch.types if self.sees_others else batch.public_types
-        return bool(types) if self.types is None else not types.isdisjoint(self.types)
+        return bool(types) if self.followed.types is None else not types.isdisjoint(self.followed.types)
 
     def read(self, log: LogState, after: int, end: int) -> Excerpt:
         """Read the next events by one statement. One of them may be large, several together may not.
 
         Raises `DocumentRejected`, `ResponseTooLarge`, and Django's database errors.
         """
-        end = end if self.subject is not None else min(end, after + WINDOW)
-        types = None if self.types is None else sorted(self.types)
-        selected = select_events(self.actor, after=after, end=end, types=types, subject=self.subject)
+        selected, end = self.followed.select(self.actor, after, end)
         rows = self.rows
         room = MOST_BYTES if rows > 1 else conf.environment.contentapi_max_response
         found = self.read_rows(selected[:rows], room=room)
@@ -95,8 +98,7 @@ class ObjectPlan(AnyPlan):
 
     def read(self, log: LogState, after: int, end: int) -> Excerpt:  # noqa: ARG002
         """Return the result of the operation. Raises `LimitExceeded`, and errors of the database."""
-        subscription = self.subscription
-        result = subscription.operation.execute(subscription.given, subscription.context)
+        result = self.subscription.operation.execute(self.subscription.given, self.subscription.context)
         for error in result.errors or ():
             if isinstance(error.original_error, OUTAGES):
                 raise error.original_error  # the group distinguishes an outage from a statement that takes too long

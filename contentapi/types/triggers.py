@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pgtrigger
 
-from contentapi.events.triggers import ACTOR_OF_CONTEXT, Announcement, build_changes, name_columns
+from contentapi.events.triggers import ACTOR_OF_CONTEXT, Announcement, build_changes
 
 STATE = "CASE WHEN {row}.published_at IS NULL THEN 'draft' ELSE 'published' END"
 BECOMES = (
@@ -31,11 +31,7 @@ def announce_rows(
     present = {"subject_id": "NEW.id", "version": "NEW.version", **now, **common}
     return [
         Announcement(
-            "created",
-            **present,
-            type=f"'{kind}.created'",
-            is_public=is_now_public,
-            owner_ids=owner.format(new),
+            "created", **present, type=f"'{kind}.created'", is_public=is_now_public, owner_ids=owner.format(new)
         ),
         Announcement(
             "updated",
@@ -43,7 +39,7 @@ def announce_rows(
             **was,
             condition="OLD.version <> NEW.version",
             type=f"'{kind}.' || {BECOMES}" if has_publication else f"'{kind}.updated'",
-            changes=build_changes(name_columns(*columns)),
+            changes=build_changes(columns),
             is_public=f"{was_public} OR {is_now_public}",
             owner_ids=owner.format(f"{old}, {new}" if has_author else ""),
         ),

@@ -11,7 +11,7 @@ from blog.models import Post
 from contentapi.core.errors import EventsExpired, Malformed, Unavailable
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.events import feed
-from contentapi.events.feed import Feed, list_last_events, read_log
+from contentapi.events.feed import Feed, LogSubscription, list_last_events, read_log
 from contentapi.events.models import Event, Log
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_order, make_post
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 def read(actor: Actor = ANONYMOUS, **given: Any) -> list[Event]:
     values: dict[str, Any] = {"after": None, "types": None, "subject": None, **given}
-    return list(Feed(actor, **values).rows.queryset())
+    return list(Feed(actor, LogSubscription.parse(**values)).rows.queryset())
 
 
 def read_subjects(**given: Any) -> list[int]:
@@ -36,7 +36,7 @@ def make_authors(number: int) -> list[int]:
 
 def test_present_cursor_has_no_events_and_then_the_new_ones() -> None:
     make_authors(2)
-    present = Feed(ANONYMOUS, after="now", types=None, subject=None)
+    present = Feed(ANONYMOUS, LogSubscription("now"))
     assert list(present.rows.queryset()) == []
 
     authors = make_authors(1)

@@ -197,7 +197,7 @@ def test_relay_makes_the_partition_that_it_needs() -> None:
 
 def test_metrics_say_how_many_events_wait_and_for_how_long() -> None:
     for expected in (0, 2):
-        relay.measure_outbox()
+        Relay().measure()
         rows, age = (value for _, _, value in FIGURES.measured["outbox"])
         assert (rows, age > 0) == (expected, expected > 0)
         make_author()

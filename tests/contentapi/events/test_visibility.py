@@ -6,7 +6,7 @@ from django.utils import timezone
 from blog import services
 from blog.models import Author, Comment, Post
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
-from contentapi.events.feed import Feed
+from contentapi.events.feed import Feed, LogSubscription
 from contentapi.events.models import Event
 from contentapi.events.triggers import merge_events
 from tests.blog.post_versions import edit
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 def list_types(actor: Actor, subject: int) -> list[str]:
     relay()
-    feed = Feed(actor, after=None, types=None, subject=str(subject))
+    feed = Feed(actor, LogSubscription(subject=subject))
     return [event.type.partition(".")[2] for event in feed.rows.queryset()]
 
 
