@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from contentapi.core.encryption import compute_keyed_hash
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import Actor, Interface
-from contentapi.core.text import is_storable
+from contentapi.core.unicode import is_storable
 from contentapi.desk.pages import ADMIN, render_page
 from contentapi.http.client_address import client_address
 from contentapi.rate_limits.account import Reservation

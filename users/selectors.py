@@ -9,7 +9,7 @@ from contentapi.core.errors import NotFound, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.policy import require_permission
-from contentapi.core.text import is_storable
+from contentapi.core.unicode import is_storable
 from contentapi.projection import OLDEST_FIRST, Ordering, Rows, paginate, parametrised
 from users import policy
 from users.models import ApiKey, User

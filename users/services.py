@@ -18,7 +18,7 @@ from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_ver
 from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name, require_row
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.policy import may_grant_scope, require_credential, require_permission
-from contentapi.core.text import is_storable
+from contentapi.core.unicode import is_storable
 from contentapi.events.triggers import attribute_changes
 from users import policy, selectors
 from users.audit import Audit

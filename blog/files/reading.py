@@ -20,7 +20,7 @@ from blog.models import MAX_NAME
 from contentapi.conf.timeouts import PARSER_LIMIT, PARSER_WAIT
 from contentapi.core.errors import Invalid
 from contentapi.core.limited_child import ChildEnded, LimitedChild
-from contentapi.core.text import is_storable
+from contentapi.core.unicode import is_storable
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 LAST = datetime.max.replace(tzinfo=UTC)  # of files without a date

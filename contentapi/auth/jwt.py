@@ -20,7 +20,7 @@ from jose.exceptions import JOSEError
 from contentapi.auth.jwk import Key, encode_base64url
 from contentapi.conf.timeouts import CLOCK_LEEWAY, MAX_IAT_LEAD, TOKEN_MAX_LIFETIME
 from contentapi.core.caching import BoundedCache
-from contentapi.core.text import is_storable
+from contentapi.core.unicode import is_storable
 
 MAX_TOKEN = 8 * 1024  # characters
 TYPES = ("at+jwt", "application/at+jwt")

@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import F
 
 from contentapi.core.errors import NotFound
-from contentapi.core.text import is_storable
+from contentapi.core.unicode import is_storable
 
 
 def get_user_by_email(email: str) -> Any:

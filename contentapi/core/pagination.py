@@ -110,17 +110,13 @@ def parse_connection_args(
         raise Malformed("Send first or last, not both.")
     backwards = last is not None
     size = require_page_size(last if backwards else first, default=DEFAULT_PAGE, name="last" if backwards else "first")
-
-    def parse_position(name: str, cursor: str | None) -> Position | None:
-        if cursor is None:
-            return None
-        position = decode_cursor(cursor, collection, filters)
-        if position is None:
-            raise build_cursor_error(name)
-        return position
-
-    start, end = parse_position("after", after), parse_position("before", before)
-    return ConnectionWindow(collection, filters, size, backwards, start, end)
+    positions: dict[str, Position | None] = {"after": None, "before": None}
+    for name, cursor in (("after", after), ("before", before)):
+        if cursor is not None:
+            positions[name] = decode_cursor(cursor, collection, filters)
+            if positions[name] is None:
+                raise build_cursor_error(name)
+    return ConnectionWindow(collection, filters, size, backwards, **positions)
 
 
 def build_cursor_error(name: str) -> Malformed:

@@ -147,16 +147,12 @@ def choose_for_user(user_id: int | None) -> str | None:
 
     Reads of an actor use one replica while it is usable, so that time does not go backwards between them.
     """
-    if user_id is None:
-        return choose(next(TURNS))
-    alias = choose(user_id)
-    if alias is None:
-        return None
+    alias = choose(next(TURNS) if user_id is None else user_id)
+    if alias is None or user_id is None:
+        return alias
     pins = get_pins()
     has_written = pins.knows_write() if pins is not None else None
-    if has_written or (has_written is None and not SERVERS.primary.is_gone):
-        return None
-    return alias
+    return None if has_written or (has_written is None and not SERVERS.primary.is_gone) else alias
 
 
 def choose(number: int = 0) -> str | None:

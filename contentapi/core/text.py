@@ -1,9 +1,7 @@
-"""Check that text can be stored (`contentapi.core.unicode`), join JSON texts, and convert names."""
+"""Check that the texts of a JSON value can be stored, join JSON texts, and convert names."""
 
 from contentapi.core.errors import Malformed
 from contentapi.core.unicode import is_storable
-
-__all__ = ["consume_into_json_array", "convert_to_camel", "is_storable", "require_storable"]
 
 
 def require_storable(value: object) -> int:

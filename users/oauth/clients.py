@@ -16,7 +16,7 @@ from contentapi.core.errors import Conflict, Invalid, NotFound, require_found
 from contentapi.core.identity import OPERATOR, Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
-from contentapi.core.text import is_storable
+from contentapi.core.unicode import is_storable
 from users import policy
 from users.audit import Audit
 

@@ -23,7 +23,7 @@ from graphql.validation.rules import overlapping_fields_can_be_merged
 
 from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded
-from contentapi.core.text import is_storable
+from contentapi.core.unicode import is_storable
 from contentapi.graphql.errors import ValidationFailed, is_schema_hidden
 from contentapi.graphql.limits import build_limit_error
 

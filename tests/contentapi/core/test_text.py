@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.core.errors import Malformed
-from contentapi.core.text import is_storable, require_storable
+from contentapi.core.text import require_storable
+from contentapi.core.unicode import is_storable
 from tests.thoroughness import scale_examples
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None) | st.sampled_from("\0\ud800\udfff"))
