@@ -48,6 +48,11 @@ from users.models import ApiKey, User
 
 SHARED_SERVERS = ("desk_of_all_modules", "run", "get_shared_server")
 MARKERS = ("servers", "thorough", "property")
+# Folders whose tests use the database, almost all of them: they need no marker for it
+WITH_DATABASE = {
+    *("behaviour", "blog", "orders", "own/cases/fields", "own/cases/types", "users", "users/oauth"),
+    *("contentapi/desk", "contentapi/events", "contentapi/rest"),
+}
 # What a file with a test that has one of these markers contains
 MARKED = re.compile(rf"mark\.({'|'.join(MARKERS)})\b|NEEDS_CHROMIUM|import .*\bpytestmark\b")
 
@@ -80,6 +85,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.suffix != ".py" or not config.option.markexpr.startswith(MARKERS):
         return None  # as another plugin decides
     return None if MARKED.search(collection_path.read_text()) else True
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let the tests of `WITH_DATABASE` use the database, unless they start servers, or have a marker of their own."""
+    folder = item.path.parent.relative_to(Path(__file__).parent).as_posix()
+    if folder in WITH_DATABASE and not any(map(item.get_closest_marker, ("servers", "django_db"))):
+        item.add_marker("django_db")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -51,7 +51,6 @@ def create(title: str) -> str:
     return f'createPost(input: {{title: "{title}", body: "b"}}) {{ id title }}'
 
 
-@pytest.mark.django_db
 def test_server_error_rolls_back(gql: GraphQL) -> None:
     post = make_post()
     with connection.cursor() as cursor:
@@ -64,7 +63,6 @@ def test_server_error_rolls_back(gql: GraphQL) -> None:
     assert Post.objects.count() == 1
 
 
-@pytest.mark.django_db
 def test_directive_belongs_to_mutations_and_is_introspected(gql: GraphQL) -> None:
     assert gql("query @atomic { __typename }").codes == ["GRAPHQL_VALIDATION_FAILED"]
     directive = SCHEMA.get_directive("atomic")
@@ -72,7 +70,6 @@ def test_directive_belongs_to_mutations_and_is_introspected(gql: GraphQL) -> Non
     assert [location.name for location in directive.locations] == ["MUTATION"]
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("without_time_limits")
 @pytest.mark.parametrize(("number", "status"), [(50, 200), (51, 400)])
 def test_operation_may_have_fifty_mutations(gql: GraphQL, number: int, status: int) -> None:
@@ -100,7 +97,6 @@ def test_statement_ends_at_the_time_limit(gql: GraphQL) -> None:
     assert after == before
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("directive", "key"), [("@atomic", ""), ("", "one")])
 def test_mutation_ends_when_the_time_passes_within_it(
     monkeypatch: pytest.MonkeyPatch, directive: str, key: str
@@ -115,7 +111,6 @@ def test_mutation_ends_when_the_time_passes_within_it(
     assert not Post.objects.exists()
 
 
-@pytest.mark.django_db
 def test_statements_of_a_mutation_share_its_time(gql: GraphQL) -> None:
     """A slow statement leaves less time to those after it, so that nobody waits longer for what the operation holds."""
     post = make_post()
@@ -133,7 +128,6 @@ def test_statements_of_a_mutation_share_its_time(gql: GraphQL) -> None:
     assert last <= first - 400
 
 
-@pytest.mark.django_db
 def test_too_large_result_ends_the_operation(gql: GraphQL, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_response=1000)
     body = "x" * 600
@@ -145,7 +139,6 @@ def test_too_large_result_ends_the_operation(gql: GraphQL, settings: Settings) -
     assert not Post.objects.exists()
 
 
-@pytest.mark.django_db
 def test_key_replays_the_result_and_the_error() -> None:
     credential = make_api_key(make_actor(Role.ADMIN))
     succeeding, failing = build_operation(create("A")), build_operation(create("A"), ARCHIVE.format(0))

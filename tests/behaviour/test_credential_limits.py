@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 import msgspec
-import pytest
 from django.test import Client
 from pytest_django import Settings
 
@@ -16,8 +15,6 @@ from tests.conftest import make_api_key
 from tests.contentapi.streams.openings import feed, refuse_feed
 from tests.factories import get_user, make_actor, make_post
 from users.tokens import issue_token
-
-pytestmark = pytest.mark.django_db
 
 
 def make_token(actor: Actor, **options: Any) -> dict[str, str]:

@@ -112,7 +112,6 @@ def test_invalid_api_key_is_401_for_every_operation(post: PostToGraphQL, key: st
 
 
 @pytest.mark.property
-@pytest.mark.django_db
 @settings(deadline=None)
 @given(st.sampled_from(["Accept", "Content_Type", "X_API_Key", "Authorization", "Origin"]), LATIN)
 def test_no_header_causes_a_500(name: str, value: str) -> None:

@@ -11,8 +11,6 @@ from tests.behaviour.rate_limits import HELLO, WRITE, read_remaining_units, set_
 from tests.conftest import GraphQL
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_entry
 
-pytestmark = pytest.mark.django_db
-
 
 def test_response_states_the_remaining_limit(gql: GraphQL) -> None:
     responses = [gql("{ __typename }") for _ in range(2)]

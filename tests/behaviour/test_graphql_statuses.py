@@ -11,8 +11,6 @@ from contentapi.graphql.errors import WORST_FIRST
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 FAILING = {
     403: "updatePost(input: {id: $others, title: \"t\"}) { id }",
     404: "publishPost(id: 0) { id }",

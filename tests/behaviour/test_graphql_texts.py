@@ -82,7 +82,6 @@ def corrupt(body: bytes, place: float, inserted: bytes, removed: int) -> bytes:
 
 
 @pytest.mark.property
-@pytest.mark.django_db
 @settings(max_examples=scale_examples(1000), deadline=None)
 @given(
     st.binary()
@@ -117,7 +116,6 @@ def test_no_body_causes_a_500(body: bytes) -> None:
 
 
 @pytest.mark.property
-@pytest.mark.django_db
 @settings(max_examples=scale_examples(1000), deadline=None)
 @given(
     st.sampled_from(QUERIES),

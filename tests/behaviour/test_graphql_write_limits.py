@@ -1,6 +1,5 @@
 """The rate limit of writes: what counts as one, and mutations beyond it."""
 
-import pytest
 from pytest_django import Settings
 
 from blog.models import Post as BlogPost
@@ -9,8 +8,6 @@ from tests.behaviour.rate_limits import HELLO, WRITE, read_remaining_units, set_
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author
 from tests.graphql_requests import PostToGraphQL
-
-pytestmark = pytest.mark.django_db
 
 
 def test_mutation_counts_against_the_write_limit_and_a_query_does_not(post: PostToGraphQL, settings: Settings) -> None:

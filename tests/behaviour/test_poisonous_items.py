@@ -29,7 +29,6 @@ from tests.poison import poison
 from tests.receiver_behaviours import accept, respond
 from tests.webhook_receivers import Receiver
 
-pytestmark = pytest.mark.django_db
 with_transactions = pytest.mark.django_db(transaction=True)  # which the threads of a sender need
 PAST = timedelta(minutes=1)
 

@@ -15,7 +15,6 @@ from contentapi.graphql.execution.introspection import INTROSPECTIONS, MAX_INTRO
 from contentapi.rate_limits.account import COUNTERS
 from tests.graphql_requests import GraphQLResponse, post_to_graphql
 
-pytestmark = pytest.mark.django_db
 # For a unit of the limit: an accepted request of one unit may have a new document of 2,000 tokens, and 10,000 values.
 CALLS = 700_000
 CALLS_WHEN_KNOWN = 4_000  # of a request whose refusal is remembered: those of a small request, and 20 errors

@@ -26,7 +26,6 @@ def make_writer() -> tuple[Actor, Author]:
     return make_actor(Role.AUTHOR, author=author), author
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("response_limit_of_1000_bytes")
 @pytest.mark.parametrize(
     "query",
@@ -51,7 +50,6 @@ def test_query_with_a_too_large_response_is_refused(gql: GraphQL, query: str) ->
     )
 
 
-@pytest.mark.django_db
 def test_response_of_exactly_the_limit_is_sent(gql: GraphQL, settings: Settings) -> None:
     make_post(body=BODY)
     make_post(body="é\\")
@@ -66,7 +64,6 @@ def test_response_of_exactly_the_limit_is_sent(gql: GraphQL, settings: Settings)
     assert statuses == [200, 400]
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("response_limit_of_1000_bytes")
 @pytest.mark.parametrize(
     "selection",
@@ -89,7 +86,6 @@ def test_mutation_with_a_too_large_result_is_rolled_back(gql: GraphQL, selection
     assert not Post.objects.exists()
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("response_limit_of_1000_bytes")
 @pytest.mark.parametrize("path", ["/posts", "/posts?offset=0", "/authors/AUTHOR/posts", "/posts/POST/comments"])
 def test_too_large_page_is_refused(path: str) -> None:
@@ -103,7 +99,6 @@ def test_too_large_page_is_refused(path: str) -> None:
     assert response.error == (400, "LIMIT_EXCEEDED", MESSAGE)
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("response_limit_of_1000_bytes")
 def test_single_resource_may_have_any_size() -> None:
     post = make_post(body=BODY * 3)

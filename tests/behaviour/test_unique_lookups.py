@@ -15,8 +15,6 @@ from tests.graphql_requests import post_to_graphql
 from tests.resources import send_request
 from tests.webhook_rows import make_webhook
 
-pytestmark = pytest.mark.django_db
-
 ORDERED = re.compile(r"ORDER BY (?!node\.place)|LIMIT")  # nodes are in the order of their ids
 READS = ["post", "author", "order", "user", "image", "webhook", "viewer", "node"]
 PATHS = [

@@ -4,7 +4,6 @@ import re
 from threading import Event
 
 import msgspec
-import pytest
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
@@ -66,7 +65,6 @@ def test_emptied_slug_is_made_from_the_title_again(editor_client: Client) -> Non
     assert Post.objects.get(pk=post.pk).slug == "soup"
 
 
-@pytest.mark.django_db
 def test_url_is_the_address_of_the_setting(gql: GraphQL, settings: Settings) -> None:
     post = make_post(slug="soup")
     address = "https://www.example.com/100%/{slug}?it's"

@@ -12,8 +12,6 @@ from tests.admin_forms import log_in, submit_form
 from tests.contract.own_types import OWN_TYPES
 from tests.factories import make_author, make_comment, make_post, make_user
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def author(db: None) -> Author:

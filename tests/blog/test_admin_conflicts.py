@@ -15,7 +15,6 @@ from tests.blog.racing import race
 from tests.blog.test_copy_history import make_editor
 from tests.factories import make_author, make_post, make_user
 
-pytestmark = pytest.mark.django_db
 BODY = "One\ntwo\nthree\nfour\nfive\n"
 MINE, THEIRS = BODY.replace("One", "Mine"), BODY.replace("five", "theirs")
 

@@ -17,8 +17,6 @@ from tests.factories import make_author, make_post, make_user
 
 POSTS = reverse("admin:blog_post_changelist")
 
-pytestmark = pytest.mark.django_db
-
 
 def titles(response: Any) -> list[str]:
     return [post.title for post in response.context["cl"].result_list]

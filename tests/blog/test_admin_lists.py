@@ -17,8 +17,6 @@ from users import services
 
 POSTS = reverse("admin:blog_post_changelist")
 
-pytestmark = pytest.mark.django_db
-
 
 def test_list_of_posts_shows_status_tags_and_times(admin_client: Client) -> None:
     time = datetime(2026, 2, 1, 12, 30, tzinfo=UTC)

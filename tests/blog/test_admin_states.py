@@ -13,7 +13,6 @@ from contentapi.core.identity import Role
 from tests.admin_forms import get_form_errors, get_page, read_form, submit_form
 from tests.factories import make_post, make_user
 
-pytestmark = pytest.mark.django_db
 LIST, ADD = reverse("admin:blog_post_changelist"), reverse("admin:blog_post_add")
 EARLIER, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
 

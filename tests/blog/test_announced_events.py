@@ -11,8 +11,6 @@ from contentapi.core.identity import OPERATOR
 from tests.event_log import relay
 from tests.factories import make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def open_events(client: Client, post_id: int, query: str = "") -> list[tuple[str, str]]:
     """Return the types of the events, and who did it."""

@@ -59,7 +59,6 @@ def test_files_of_a_zip_file_in_the_zip_file_do_not_count(monkeypatch: pytest.Mo
     assert archives.open_archive(content).read("inner.zip") == inner
 
 
-@pytest.mark.django_db
 def test_large_file_is_refused_by_its_size_and_the_others_are_imported() -> None:
     report = import_content(build_archive({"big.md": b"x" * 2_000_001, "a.md": build_file()}))
 
@@ -69,7 +68,6 @@ def test_large_file_is_refused_by_its_size_and_the_others_are_imported() -> None
     }
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("limit", "value", "message"),
     [
@@ -105,7 +103,6 @@ def test_file_that_is_larger_than_its_stated_size_takes_little_memory() -> None:
     assert peak < 20_000_000
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("actor", "refused"),
     [

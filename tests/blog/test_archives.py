@@ -22,7 +22,6 @@ DAMAGED = "is damaged in the zip file, or compressed in an unknown way. Create i
 OUTSIDE = "its path leads out of the zip file. Create the zip file from the folder of the site."
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("names", "source", "expected"),
     [
@@ -42,7 +41,6 @@ def test_source_is_the_only_folder_or_the_name_of_the_archive(
     assert (report.source, [item.file.path for item in report.files]) == expected
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("name", ["../a.md", "x/../../a.md", "/etc/a.md", "C:\\a.md", "..\\a.md"])
 def test_path_that_leads_out_of_the_archive_is_refused(name: str) -> None:
     report = import_content(build_archive({name: build_file(title="Evil"), "good.md": build_file(title="Good")}))
@@ -56,7 +54,6 @@ def set_encryption_flag(content: bytes) -> bytes:
     return content[: at + 8] + struct.pack("<H", 1) + content[at + 10 :]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -82,7 +79,6 @@ def damage_content(content: bytes, name: str) -> bytes:
     return content[:at] + b"\xff" * (end - at) + content[end:]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("compression", [ZIP_STORED, ZIP_DEFLATED])
 def test_damaged_file_does_not_stop_the_others(compression: int) -> None:
     content = build_archive({"a.md": build_file(title="A"), "b.md": build_file(title="B")}, compression).getvalue()
@@ -94,7 +90,6 @@ def test_damaged_file_does_not_stop_the_others(compression: int) -> None:
     assert read_outcomes(report) == {"a.md": DAMAGED, "b.md": "created"}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("compression", [ZIP_BZIP2, ZIP_LZMA])
 def test_compression_that_no_file_manager_uses_is_refused(compression: int) -> None:
     report = import_content(build_archive({"a.md": build_file()}, compression))
@@ -102,7 +97,6 @@ def test_compression_that_no_file_manager_uses_is_refused(compression: int) -> N
     assert read_outcomes(report) == {"a.md": DAMAGED}
 
 
-@pytest.mark.django_db
 def test_second_file_of_one_path_is_refused() -> None:
     content = io.BytesIO()
     with ZipFile(content, "w") as archive:

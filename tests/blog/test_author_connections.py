@@ -3,13 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from contentapi.core.identity import Role
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
-
-pytestmark = pytest.mark.django_db
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 AUTHORS = """

@@ -17,8 +17,6 @@ from tests.admin_forms import get_page, read_form
 from tests.blog.test_copy_form import read_copy
 from tests.factories import make_actor, make_author, make_post, make_working_copy
 
-pytestmark = pytest.mark.django_db
-
 LIST = reverse("admin:blog_post_changelist")
 
 

@@ -12,8 +12,6 @@ from blog.models import IS_UNRENDERED, Post, PostVersion
 from tests.blog.racing import locked
 from tests.factories import make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def make_due_post() -> Post:
     return make_post(status="scheduled", publish_at=timezone.now() - timedelta(minutes=1))

@@ -16,7 +16,6 @@ from contentapi.desk.actions import Action
 from tests.admin_forms import read_form
 from tests.factories import make_author, make_comment, make_post
 
-pytestmark = pytest.mark.django_db
 LIST = reverse("admin:blog_post_changelist")
 LATER = datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
 

@@ -15,8 +15,6 @@ from tests.blog.post_copies import save
 from tests.blog.post_versions import edit
 from tests.factories import make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def create(title: str = "Soup", slug: str | None = None) -> Post:
     """Create a draft as a client does."""

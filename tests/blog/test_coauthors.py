@@ -17,8 +17,6 @@ from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from tests.blog.post_versions import restore_draft
 from tests.factories import get_user, make_actor, make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def edit(post: Post, *coauthors: Author, **changes: Any) -> Post:
     changes["coauthor_ids"] = [str(author.pk) for author in coauthors]

@@ -10,8 +10,6 @@ from tests.admin_forms import log_in
 from tests.blog.stored_images import make_ready_image
 from tests.factories import get_user, make_actor, make_author, make_comment, make_post, make_working_copy
 
-pytestmark = pytest.mark.django_db
-
 LIST, INDEX = reverse("admin:blog_post_changelist"), reverse("admin:index")
 
 

@@ -39,7 +39,6 @@ def test_wrong_coauthors_are_errors_of_the_form(editor_client: Client, wrong: st
     assert set(get_form_errors(refused)) == {"coauthor_ids"}
 
 
-@pytest.mark.django_db
 def test_authors_see_the_coauthors_of_their_posts_and_cannot_change_them() -> None:
     browser = browse(Role.AUTHOR, name="Own")
     ines = make_author(name="Ines")

@@ -19,8 +19,6 @@ from users.models import User
 
 LIST = reverse("admin:blog_comment_changelist")
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def editor() -> User:

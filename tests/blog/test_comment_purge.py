@@ -13,8 +13,6 @@ from contentapi.core.identity import OPERATOR, Role
 from tests.blog.comments_in_states import action, make_comment_in
 from tests.factories import make_actor, make_comment, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def test_comment_deleted_more_than_30_days_ago_cannot_be_restored() -> None:
     comment = make_comment_in("deleted")

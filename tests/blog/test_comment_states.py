@@ -16,8 +16,6 @@ from tests.blog.racing import race
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 
-pytestmark = pytest.mark.django_db
-
 NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 # The state after an action, for each state before it; None where the action is refused.

@@ -25,7 +25,6 @@ def test_concurrent_first_comments_create_one_profile() -> None:
     assert Comment.objects.count() == 2
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
 def test_comment_creates_the_profile_of_its_author(role: Role) -> None:
     post = make_post()

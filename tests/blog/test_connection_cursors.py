@@ -10,8 +10,6 @@ from tests.conftest import GraphQL
 from tests.factories import make_comment, make_post
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
-
 
 def query_cursor(gql: GraphQL, **variables: Any) -> str:
     """Return the cursor of the first post."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +13,6 @@ from tests.blog.connection_queries import COMMENTS, POSTS, get_ids, get_time
 from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_comment, make_post
 from tests.thoroughness import scale_examples
-
-pytestmark = pytest.mark.django_db
 
 Pages = Callable[..., dict[str, Any]]
 

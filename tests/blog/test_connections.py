@@ -10,9 +10,6 @@ from tests.blog.connection_queries import COMMENTS, POSTS, get_error_message, ge
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
-
 # --- Pages --------------------------------------------------------------------------------------------
 
 

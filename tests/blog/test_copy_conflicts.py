@@ -15,8 +15,6 @@ from tests.blog.test_admin_conflicts import BODY, MINE, THEIRS, read_forms
 from tests.blog.test_copy_form import TIME, read_copy
 from tests.factories import make_actor, make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def test_working_copy_that_another_person_saved_is_a_page_with_both_texts(editor_client: Client) -> None:
     ada = make_actor(Role.EDITOR)

@@ -13,8 +13,6 @@ from tests.admin_forms import get_page, read_form, submit_form
 from tests.blog.post_copies import publish_in_desk, save
 from tests.factories import make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 LIST = reverse("admin:blog_post_changelist")
 TIME = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}
 

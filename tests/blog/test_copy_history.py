@@ -18,8 +18,6 @@ from tests.blog.test_history_admin import get_messages, get_url, restore
 from tests.factories import make_actor, make_author, make_image, make_post
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 
 def list_copies(client: Client, post: Post) -> list[tuple[str, str]]:
     """Return who saved each entry in the history of a post, and what became of it."""

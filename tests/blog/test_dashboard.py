@@ -15,8 +15,6 @@ from tests.factories import make_actor, make_author, make_comment, make_post, ma
 
 INDEX = reverse("admin:index")
 
-pytestmark = pytest.mark.django_db
-
 
 def schedule(author: Author | None = None, **delay: float) -> Post:
     return make_post(author=author, status="scheduled", publish_at=timezone.now() + timedelta(**delay))

@@ -26,7 +26,7 @@ from tests.blog.stored_images import (
 from tests.factories import make_actor
 from tests.image_files import make_jpeg, send_file
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("process_at_once")]
+pytestmark = pytest.mark.usefixtures("process_at_once")
 
 
 def test_deleted_image_has_no_public_file_and_can_be_restored(media: FolderStorage) -> None:

@@ -13,8 +13,6 @@ from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Ro
 from tests.blog.post_deletions import TRANSACTIONS, delete, list_deleted, restore
 from tests.factories import make_actor, make_author, make_comment, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def move_deletions(age: timedelta) -> None:
     """Make all deletions older by a time."""

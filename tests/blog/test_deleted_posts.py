@@ -20,8 +20,6 @@ from tests.factories import make_actor, make_author, make_comment, make_post
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
-pytestmark = pytest.mark.django_db
-
 
 def read_rows(model: Any) -> list[dict[str, Any]]:
     return list(model.objects.order_by("pk").values())

@@ -12,7 +12,6 @@ from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 
 
-@pytest.mark.django_db
 def test_own_comment_on_an_archived_post_raises_not_found() -> None:
     author = make_author()
     comment = make_comment(make_post(status="archived"), author=author)
@@ -21,7 +20,6 @@ def test_own_comment_on_an_archived_post_raises_not_found() -> None:
         services.delete_comment(actor=make_actor(Role.READER, author=author), comment_id=str(comment.pk))
 
 
-@pytest.mark.django_db
 def test_delete_mutations_return_the_id(gql: GraphQL) -> None:
     post, comment = make_post(), make_comment(make_post())
 

@@ -1,6 +1,5 @@
 """The desk speaks of images by name, of applications that people have connected, and of rules without API fields."""
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -8,8 +7,6 @@ from blog import services
 from contentapi.core.identity import OPERATOR, Role
 from tests.blog.stored_images import make_ready_image
 from tests.factories import make_post, make_user
-
-pytestmark = pytest.mark.django_db
 
 
 def test_history_names_the_cover(editor_client: Client) -> None:

@@ -17,8 +17,6 @@ from contentapi.core.identity import OPERATOR
 from tests.blog.racing import race
 from tests.factories import make_post, make_working_copy
 
-pytestmark = pytest.mark.django_db
-
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 

@@ -84,7 +84,6 @@ def read_exported_values() -> list[tuple[object, ...]]:
     return sorted(Post.objects.values_list(*EQUAL))
 
 
-@pytest.mark.django_db
 def test_exported_posts_are_imported_as_equal_posts(tmp_path: Path) -> None:
     author = make_author(name='Ines "Sea" Öz')
     make_post(author=author, title="of\u2028 \x7f \t'''", body='+++\n"""\r\n\u0085 \\', tags=["a, b", "c"])
@@ -117,7 +116,6 @@ def test_exported_posts_are_imported_as_equal_posts(tmp_path: Path) -> None:
     assert set(Post.objects.values_list("version", flat=True)) == {1}
 
 
-@pytest.mark.django_db
 def test_exported_file_has_standard_front_matter(tmp_path: Path) -> None:
     post = make_post(
         title="Tides", body="Boil.\n", status="draft", author=make_author(name="Ines"), created_at=MOMENT,
@@ -135,7 +133,6 @@ def test_exported_file_has_standard_front_matter(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("authors", "exported"),
     [(["Ines", "Jo", "Ines"], ("Ines", "Jo", "Ines")), (["Jo", "Ines"], ("Ines", "Jo")), ([], ("Ines", "Jo"))],
@@ -153,7 +150,6 @@ def test_export_keeps_the_source_authors_while_they_are_those_of_the_post(
     assert read.authors == exported
 
 
-@pytest.mark.django_db
 def test_folder_that_is_not_empty_is_left_unchanged(tmp_path: Path) -> None:
     make_post()
     (tmp_path / "mine.txt").write_text("mine")

@@ -59,7 +59,6 @@ def export() -> dict[int, str]:
     return {post.pk: exporting.serialize_post(exporting.to_markdown_post(post)).decode() for post in posts}
 
 
-@pytest.mark.django_db
 def test_imported_addresses_are_kept_exported_and_imported_again(tmp_path: Path) -> None:
     lines = 'permalink = "/2015/hot-soup/"\naliases = ["/cold-soup/"]\ncanonicalURL = "https://www.example.com/a"'
     import_text(tmp_path, build_file(lines), "a.md")
@@ -79,7 +78,6 @@ def test_imported_addresses_are_kept_exported_and_imported_again(tmp_path: Path)
     assert OldSlug.objects.get().slug == "cold-soup"
 
 
-@pytest.mark.django_db
 def test_changed_file_keeps_the_slug_of_a_public_post_unless_it_states_another(tmp_path: Path) -> None:
     import_text(tmp_path, build_file())
     import_text(tmp_path, build_file(title="Stew"))
@@ -91,7 +89,6 @@ def test_changed_file_keeps_the_slug_of_a_public_post_unless_it_states_another(t
     assert OldSlug.objects.get().slug == "soup"
 
 
-@pytest.mark.django_db
 def test_export_states_a_slug_that_was_changed_here(tmp_path: Path) -> None:
     import_text(tmp_path, build_file('url = "/2015/hot-soup/"'))
     post = Post.objects.get()

@@ -9,8 +9,6 @@ from blog.models import Author, OldSlug, Post
 from tests.blog.markdown_files import build_file, import_text
 from tests.blog.test_file_addresses import export
 
-pytestmark = pytest.mark.django_db
-
 
 def name_writers(post: Post) -> list[str]:
     return [post.author.name, *(author.name for author in Author.objects.in_order_of(post.coauthor_ids))]

@@ -54,7 +54,6 @@ def export(post: Post) -> Table:
     return split_front_matter(exporting.serialize_post(exporting.to_markdown_post(post)).decode())[0]
 
 
-@pytest.mark.django_db
 def test_export_has_own_texts_only() -> None:
     post = import_post(description="Warm.")
 
@@ -64,7 +63,6 @@ def test_export_has_own_texts_only() -> None:
     assert "excerpt" not in exported
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("excerpt", "summary"), [("Cold.", "Cold."), (None, None)])
 def test_summary_of_the_file_follows_an_edited_excerpt(excerpt: str | None, summary: str | None) -> None:
     post = import_post(summary="Warm.", excerpt="x" * (MAX_EXCERPT + 1))
@@ -77,7 +75,6 @@ def test_summary_of_the_file_follows_an_edited_excerpt(excerpt: str | None, summ
     assert exported["excerpt"] == "x" * (MAX_EXCERPT + 1)  # which is none, so that the summary is read
 
 
-@pytest.mark.django_db
 def test_other_summary_of_the_file_stays_while_the_post_has_an_excerpt() -> None:
     post = import_post(excerpt="Warm.", summary="Short.")
     assert (post.excerpt, export(post)["summary"]) == ("Warm.", "Short.")

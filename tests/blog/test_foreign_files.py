@@ -74,7 +74,6 @@ def test_note_says_why_a_file_is_a_draft(line: str, note: str | None) -> None:
     assert parse(f"title: Soup\n{line}").notes == ((note,) if note else ())
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("status", ["future", "publish", "scheduled"])
 def test_state_of_wordpress_with_a_future_date_makes_a_scheduled_post(tmp_path: Path, status: str) -> None:
     day = timezone.now().replace(microsecond=0) + timedelta(days=3)
@@ -84,7 +83,6 @@ def test_state_of_wordpress_with_a_future_date_makes_a_scheduled_post(tmp_path: 
     assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", day)
 
 
-@pytest.mark.django_db
 def test_draft_of_another_program_that_is_published_here_is_exported_as_published(tmp_path: Path) -> None:
     lines = "unlisted: true\nPrivate: true\nhidden: false\npublish: false\npublished: false\npermalink: false"
     states = f"{lines}\npost_status: draft"
@@ -173,7 +171,6 @@ def test_name_of_the_file_is_the_slug(path: str, slug: str | None, day: tuple[in
     assert post.date == (datetime(*day, tzinfo=UTC) if day else None)
 
 
-@pytest.mark.django_db
 def test_name_of_the_file_is_the_address_unless_the_file_states_one(tmp_path: Path) -> None:
     for day, line in enumerate(("slug: 0755", "permalink: /a/fish/", "path: /:title/", ""), start=1):
         import_text(tmp_path, f"---\ntitle: Soup\n{line}\n---\nBoil.", f"2020-05-0{day}-pot.md")
@@ -240,7 +237,6 @@ def test_lines_end_as_in_other_programs(begin: str, last: str, end: str) -> None
     assert (post.title, post.content["tags"], post.content["body"]) == ("Soup", ["a"], f"Boil.{end}")
 
 
-@pytest.mark.django_db
 def test_whatever_goes_wrong_in_one_file_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, line in (("a", ""), ("b", "publishDate: 02/03/2020"), ("c", ""), ("d", "")):
         (tmp_path / f"{name}.md").write_text(f"---\ntitle: {name}\ndate: 2020-01-01\n{line}\n---\n")

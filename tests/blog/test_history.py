@@ -1,7 +1,5 @@
 """The history of posts: versions, differences, and the names of deleted people."""
 
-import pytest
-
 from blog.history import versions
 from blog.models import Author, Post, PostVersion
 from contentapi.core.identity import OPERATOR, Role
@@ -10,7 +8,6 @@ from tests.factories import make_actor, make_author, make_post
 from users.models import User
 
 
-@pytest.mark.django_db
 def test_history_has_every_version_with_its_text_newest_first() -> None:
     post = make_post(title="One", tags=["a"])
     edit(post, title="Two")
@@ -31,7 +28,6 @@ def test_history_has_every_version_with_its_text_newest_first() -> None:
     assert [version.is_present for version in read] == [False, False, False, True]
 
 
-@pytest.mark.django_db
 def test_version_of_a_deleted_user_keeps_the_id_of_the_user() -> None:
     actor = make_actor(Role.EDITOR)
     post = edit(make_post(), actor, title="New")
@@ -41,7 +37,6 @@ def test_version_of_a_deleted_user_keeps_the_id_of_the_user() -> None:
     assert get_newest(post).made.person == f"deleted user {actor.user_id}"
 
 
-@pytest.mark.django_db
 def test_comparison_has_the_changed_fields_and_the_lines_of_the_text() -> None:
     ines, jo = make_author(name="Ines"), make_author(name="Jo")
     post = make_post(title="Old", body="One\ntwo\n", tags=["a"], author=ines)
@@ -58,7 +53,6 @@ def test_comparison_has_the_changed_fields_and_the_lines_of_the_text() -> None:
     ]
 
 
-@pytest.mark.django_db
 def test_deletion_of_an_author_leaves_the_history() -> None:
     post = make_post(author=make_author(name="Ines"))
     Post.objects.filter(pk=post.pk).update(author=make_author(name="Jo"))

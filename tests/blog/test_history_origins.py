@@ -21,8 +21,6 @@ from tests.conftest import make_api_key
 from tests.factories import make_actor, make_post, make_user
 from users import tokens
 
-pytestmark = pytest.mark.django_db
-
 JSON = "application/json"
 
 

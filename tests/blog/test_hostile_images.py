@@ -40,7 +40,6 @@ def find_leaks(folder: Path, names: list[str]) -> list[str]:
     return leaks
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("media")
 @pytest.mark.parametrize(("make", "number"), MAKERS.items(), ids=lambda each: getattr(each, "__name__", ""))
 def test_hostile_files_are_refused_or_cost_no_more_than_the_limits_and_leave_no_metadata(

@@ -18,7 +18,7 @@ from contentapi.media.storage import name_file
 from tests.blog.stored_images import list_public, list_stored, list_stored_after_a_day, make_ready_image, work
 from tests.factories import make_image
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("process_at_once")]
+pytestmark = pytest.mark.usefixtures("process_at_once")
 AN_HOUR = timedelta(hours=1, minutes=1)
 
 

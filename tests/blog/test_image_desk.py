@@ -21,8 +21,6 @@ from tests.image_files import make_jpeg, make_png
 ADD, CHOOSE, DESCRIBE = (reverse(f"admin:blog_image_{name}") for name in ("add", "choose", "describe"))
 SCRIPT = {"Accept": "application/json"}
 
-pytestmark = pytest.mark.django_db
-
 
 def build_file(name: str = "boat.jpg", content: bytes | None = None) -> SimpleUploadedFile:
     return SimpleUploadedFile(name, make_jpeg() if content is None else content)

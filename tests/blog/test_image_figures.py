@@ -11,8 +11,6 @@ from contentapi.monitoring.metrics import METRICS
 from tests.blog.stored_images import make_ready_image
 from tests.factories import make_image
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture(autouse=True)
 def no_samples(monkeypatch: pytest.MonkeyPatch) -> None:

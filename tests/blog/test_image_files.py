@@ -19,7 +19,7 @@ from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import make_files
 from tests.image_files import make_jpeg, make_png
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
+pytestmark = pytest.mark.usefixtures("media")
 
 TEXT = """+++
 title = "Boats"

@@ -15,8 +15,6 @@ from tests.blog.stored_images import make_ready_image
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_image, make_post
 
-pytestmark = pytest.mark.django_db
-
 READ = "query Read($id: ID!) { image(id: $id) { id alt status url srcset } }"
 
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -14,8 +13,6 @@ from tests.blog.stored_images import make_ready_image
 from tests.factories import make_actor, make_image, make_post, make_user, make_working_copy
 
 LIST = reverse("admin:blog_image_changelist")
-
-pytestmark = pytest.mark.django_db
 
 
 def get_address(image: Image, page: str = "change", *more: str) -> str:

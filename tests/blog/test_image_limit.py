@@ -38,7 +38,6 @@ def test_each_image_counts_once_and_what_is_none_does_not(text: str) -> None:
     assert count_images(text) <= 1
 
 
-@pytest.mark.django_db
 def test_text_with_too_many_images_is_refused_with_their_number() -> None:
     author = make_author()
 
@@ -51,7 +50,6 @@ def test_text_with_too_many_images_is_refused_with_their_number() -> None:
         services.save_working_copy(actor=OPERATOR, post_id=str(post.pk), body=write_images(MAX_IMAGES + 1))
 
 
-@pytest.mark.django_db
 def test_text_that_has_more_images_keeps_them_and_gets_no_more() -> None:
     post = make_post(body=write_images(MAX_IMAGES + 20))
 

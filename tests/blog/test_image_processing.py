@@ -22,8 +22,6 @@ from tests.concurrency import run_in_threads
 from tests.factories import make_image, make_post
 from tests.image_files import make_jpeg
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def process(monkeypatch: pytest.MonkeyPatch) -> Callable[[Process], None]:

@@ -14,7 +14,7 @@ from contentapi.core.identity import OPERATOR
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import list_public, list_stored, list_stored_after_a_day, make_ready_image
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("process_at_once")]
+pytestmark = pytest.mark.usefixtures("process_at_once")
 
 
 def make_outdated_image(**values: Any) -> Image:

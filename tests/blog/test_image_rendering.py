@@ -86,7 +86,6 @@ def test_text_that_would_become_too_long_shows_no_image() -> None:
     assert "<img" not in html
 
 
-@pytest.mark.django_db
 def test_public_post_shows_its_images_at_once_and_a_text_without_images_asks_for_none() -> None:
     image = make_ready_image(alt="Boat")
     post = make_post(body=f"![](image:{image.pk})")

@@ -23,7 +23,7 @@ from tests.factories import get_user, make_actor, make_image
 from tests.graphql_requests import post_to_graphql
 from tests.image_files import make_jpeg, send_file
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
+pytestmark = pytest.mark.usefixtures("media")
 JPEG = make_jpeg()
 
 

@@ -19,8 +19,6 @@ from tests.blog.stored_images import list_stored
 from tests.factories import make_actor, make_image
 from tests.image_files import make_jpeg
 
-pytestmark = pytest.mark.django_db
-
 CONTENT = make_jpeg()
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 

@@ -16,8 +16,6 @@ from tests.factories import get_user, make_actor, make_image, make_post
 from tests.image_files import make_jpeg, make_png
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
-
 
 def upload(actor: Actor | None, content: bytes, content_type: str = "image/jpeg", **headers: str) -> Any:
     return send_request("POST", "/images", content, actor=actor, content_type=content_type, **headers)

@@ -20,8 +20,6 @@ from tests.blog.stored_images import make_ready_image
 from tests.factories import make_actor, make_author, make_image, make_post, make_working_copy
 from tests.image_files import make_jpeg, make_png, send_file
 
-pytestmark = pytest.mark.django_db
-
 
 def test_uploaded_file_is_stored_before_the_row_that_names_it(media: FolderStorage) -> None:
     author, content = make_actor(Role.AUTHOR), make_jpeg()

@@ -16,8 +16,6 @@ from tests.blog.import_pages import get_url, list_rows, send_archive, upload_and
 from tests.blog.import_work import finish_work
 from tests.blog.markdown_files import build_file
 
-pytestmark = pytest.mark.django_db
-
 
 def test_upload_shows_what_would_happen_to_each_file(editor_client: Client) -> None:
     job = upload_and_check(editor_client)

@@ -1,6 +1,5 @@
 """Decisions about an import in the admin: start, cancel and undo, and who may make them."""
 
-import pytest
 from django.test import Client
 
 from blog.files import jobs
@@ -12,8 +11,6 @@ from tests.blog.import_pages import LIST, get_url, list_rows, send_archive, uplo
 from tests.blog.import_work import finish_work
 from tests.blog.markdown_files import build_file
 from tests.factories import make_user
-
-pytestmark = pytest.mark.django_db
 
 
 def test_cancelled_plan_changes_nothing(editor_client: Client) -> None:

@@ -14,9 +14,6 @@ from tests.blog.import_work import finish_work, import_completely, list_results,
 from tests.factories import make_post
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
-
 EXPECTED = [
     ("posts/a.md", "created"),
     ("_drafts/b.mdx", "created"),

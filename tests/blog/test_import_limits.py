@@ -17,9 +17,6 @@ from tests.blog.test_limited_parsing import SLOW
 from tests.factories import make_actor, make_user
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
-
 LIMIT = "cannot be parsed with 512 MiB of memory and 0.2 s of CPU time. Make the front matter simpler."
 
 

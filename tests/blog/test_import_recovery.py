@@ -22,7 +22,6 @@ from contentapi.core.identity import Actor
 from tests.blog.import_work import finish_work, list_results, make_files, process_files, upload
 from tests.concurrency import run_in_threads
 
-pytestmark = pytest.mark.django_db
 SEVERAL_WORKERS = pytest.mark.django_db(transaction=True)  # each sees what another one has committed
 
 

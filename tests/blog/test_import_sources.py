@@ -11,7 +11,6 @@ from contentapi.core.errors import Invalid
 from tests.blog.markdown_files import build_file, import_text
 
 
-@pytest.mark.django_db
 def test_file_is_identified_by_its_source_path_only(tmp_path: Path) -> None:
     outcomes = [import_text(tmp_path, build_file(), "a/soup.md"), import_text(tmp_path, build_file(), "b/soup.md")]
     outcomes += [

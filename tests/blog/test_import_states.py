@@ -18,7 +18,6 @@ from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file, import_text
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("first", "moved_to", "second", "expected"),
     [
@@ -58,7 +57,6 @@ def build_schedule_lines(day: str) -> str:
     return f'status = "scheduled"\npublishAt = {day}'
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("first", "second", "becomes"),
     [
@@ -84,7 +82,6 @@ def read_states() -> dict[str, tuple[str, datetime | None]]:
     return {path: (status, publish_at) for path, status, publish_at in rows}
 
 
-@pytest.mark.django_db
 def test_imported_drafts_folder_itself_makes_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "_drafts").mkdir()
     (tmp_path / "_drafts" / "a.md").write_text(build_file())
@@ -101,7 +98,6 @@ FUTURE = datetime(2999, 1, 1, tzinfo=UTC)
 LATER = datetime(2999, 2, 2, tzinfo=UTC)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("lines", "option", "state"),
     [
@@ -125,7 +121,6 @@ def test_file_with_a_date_in_the_future_is_scheduled_unless_it_is_a_draft(
     assert read_states() == {"soup.md": state}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("lines", "created_at", "kept"),
     [
@@ -156,7 +151,6 @@ def test_file_with_a_date_in_the_future_is_created_and_changed_now(
     assert front_matter == kept
 
 
-@pytest.mark.django_db
 def test_changed_file_with_a_date_in_the_future_keeps_the_time_of_creation(tmp_path: Path) -> None:
     import_text(tmp_path, build_file("", title="Old").replace("2015-05-15", "2999-01-01"))
     created = Post.objects.get().created_at
@@ -167,7 +161,6 @@ def test_changed_file_with_a_date_in_the_future_keeps_the_time_of_creation(tmp_p
     assert list(Post.objects.values(*expected)) == [expected]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("changes", "stated"),
     [
@@ -190,7 +183,6 @@ def test_export_states_the_present_time_of_publication(
     assert parse_date(exported["publishDate"], "publishDate") == stated
 
 
-@pytest.mark.django_db
 def test_scheduled_file_that_is_changed_after_its_date_becomes_public(tmp_path: Path) -> None:
     import_text(tmp_path, build_file("publishDate = 2999-01-01"))
     import_text(tmp_path, build_file("publishDate = 2020-01-01"))

@@ -16,8 +16,6 @@ from tests.blog.markdown_files import build_file
 from tests.factories import make_actor, make_comment
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 
 def undo(actor: Actor, job: ImportJob) -> ImportJob:
     jobs.start_undo(actor=actor, job_id=str(job.pk))

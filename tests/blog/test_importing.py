@@ -25,7 +25,6 @@ def read_all_rows() -> list[object]:
     return [list(model.objects.order_by("pk").values()) for model in (Author, Post, PostSource)]
 
 
-@pytest.mark.django_db
 def test_new_file_creates_a_post_with_all_its_values(tmp_path: Path) -> None:
     lines = 'authors = ["Ines", "Jo"]\ntags = ["hot"]\nupdated = 2016-01-01'
 
@@ -40,7 +39,6 @@ def test_new_file_creates_a_post_with_all_its_values(tmp_path: Path) -> None:
     assert list(Post.objects.values(*expected)) == [expected]
 
 
-@pytest.mark.django_db
 def test_file_without_author_and_modification_time_gets_defaults(tmp_path: Path) -> None:
     import_text(tmp_path, build_file())
 
@@ -48,7 +46,6 @@ def test_file_without_author_and_modification_time_gets_defaults(tmp_path: Path)
     assert list(Post.objects.values(*expected)) == [expected]
 
 
-@pytest.mark.django_db
 def test_author_is_found_by_exact_name_and_the_oldest_is_used(tmp_path: Path) -> None:
     first, _ = make_author(name="Ines"), make_author(name="Ines")
 
@@ -60,7 +57,6 @@ def test_author_is_found_by_exact_name_and_the_oldest_is_used(tmp_path: Path) ->
     assert PostSource.objects.get(path="a.md").post.author == first
 
 
-@pytest.mark.django_db
 def test_unchanged_file_keeps_the_changes_of_an_editor(tmp_path: Path) -> None:
     import_text(tmp_path, build_file())
     post = Post.objects.get()
@@ -73,7 +69,6 @@ def test_unchanged_file_keeps_the_changes_of_an_editor(tmp_path: Path) -> None:
     assert read_all_rows() == before
 
 
-@pytest.mark.django_db
 def test_changed_file_replaces_the_changes_of_an_editor(tmp_path: Path) -> None:
     import_text(tmp_path, build_file('authors = ["Ines"]\ntags = ["hot"]'))
     post = Post.objects.get()
@@ -88,7 +83,6 @@ def test_changed_file_replaces_the_changes_of_an_editor(tmp_path: Path) -> None:
     assert Post.objects.get().updated_at > post.updated_at
 
 
-@pytest.mark.django_db
 def test_file_of_a_deleted_post_creates_a_new_post_with_the_same_addresses(tmp_path: Path) -> None:
     file = build_file('aliases = ["/cold-soup/"]')
     import_text(tmp_path, file)
@@ -100,7 +94,6 @@ def test_file_of_a_deleted_post_creates_a_new_post_with_the_same_addresses(tmp_p
     assert list(OldSlug.objects.values_list("slug", "post_id")) == [("cold-soup", post.pk)]
 
 
-@pytest.mark.django_db
 def test_new_post_of_a_file_takes_only_the_addresses_that_it_wants_from_the_deleted_one(tmp_path: Path) -> None:
     make_post(slug="soup")
     import_text(tmp_path, build_file('aliases = ["/cold-soup/", "/broth/"]'))
@@ -114,7 +107,6 @@ def test_new_post_of_a_file_takes_only_the_addresses_that_it_wants_from_the_dele
     assert dict(OldSlug.objects.values_list("slug", "post_id")) == {"broth": before, "cold-soup": post.pk}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("name", "text"),
     [("_index.md", "no front matter"), ("a/_index.fr.md", build_file()), ("latest.md", '+++\ntemplate = "x"\n+++\n')],
@@ -124,7 +116,6 @@ def test_section_or_template_page_is_not_a_post(tmp_path: Path, name: str, text:
     assert read_all_rows() == [[], [], []]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -146,7 +137,6 @@ def test_file_that_violates_a_rule_of_posts_raises_bad_file(tmp_path: Path, text
     assert read_all_rows() == [[], [], []]
 
 
-@pytest.mark.django_db
 def test_file_name_that_is_not_utf_8_raises_bad_file(tmp_path: Path) -> None:
     file = tmp_path / "soup.md"
     file.write_text(build_file())
@@ -155,7 +145,6 @@ def test_file_name_that_is_not_utf_8_raises_bad_file(tmp_path: Path) -> None:
         importing.import_file(actor=OPERATOR, file=build_file_at(file, "soup\udcff.md"))
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("actor", "refused"),
     [
@@ -191,7 +180,6 @@ def test_concurrent_imports_of_a_new_file_create_one_post_and_one_author(tmp_pat
     assert [Post.objects.count(), PostSource.objects.count(), Author.objects.count()] == [1, 1, 1]
 
 
-@pytest.mark.django_db
 def test_file_over_the_limit_is_refused_with_its_size_and_not_read(tmp_path: Path) -> None:
     file = tmp_path / "big.md"
     with file.open("wb") as opened:

@@ -19,8 +19,6 @@ from contentapi.core.identity import ANONYMOUS, OPERATOR
 from tests.environment import set_environment
 from tests.factories import make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def update(indexer: SearchIndexer) -> None:
     indexer.update(Event(), actor=OPERATOR)

@@ -21,8 +21,6 @@ from tests.blog.stored_images import list_stored, list_stored_after_a_day, make_
 from tests.image_files import make_png, send_file
 from tests.thoroughness import IS_THOROUGH
 
-pytestmark = pytest.mark.django_db
-
 
 class Killed(BaseException):
     """The process ends here: nothing after it happens."""

@@ -14,8 +14,6 @@ from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.factories import get_user, make_actor, make_post
 from users.services import lock_user, unlock_user
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def editor() -> Actor:

@@ -53,7 +53,6 @@ VIOLATIONS: list[tuple[str, Callable[[], object]]] = [
 ]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("name", "write"), VIOLATIONS)
 def test_row_that_violates_a_constraint_raises_an_error_with_its_name(name: str, write: Callable[[], object]) -> None:
     with pytest.raises(IntegrityError) as refusal, transaction.atomic():
@@ -62,7 +61,6 @@ def test_row_that_violates_a_constraint_raises_an_error_with_its_name(name: str,
     assert get_constraint_name(refusal.value) == name
 
 
-@pytest.mark.django_db
 def test_every_constraint_and_every_rule_of_a_post_has_a_violating_row() -> None:
     names = {constraint.name for table in TABLES for constraint in table._meta.constraints} - {"blog_post_valid"}
     with connection.cursor() as cursor:
@@ -74,7 +72,6 @@ def test_every_constraint_and_every_rule_of_a_post_has_a_violating_row() -> None
     assert len(rules) == 7
 
 
-@pytest.mark.django_db
 def test_paths_that_differ_in_case_are_different_sources() -> None:
     make_source(path="soup.md")
     make_source(path="Soup.md")

@@ -12,7 +12,6 @@ from contentapi.media.access import get_media_url
 from contentapi.media.folder import FolderStorage
 from tests.factories import make_post
 
-pytestmark = pytest.mark.django_db
 NAMES = [f"media/7-{'0' * 32}/320.webp", f"media/7-{'0' * 32}/640.webp", "uploads/9"]
 
 

@@ -2,7 +2,6 @@
 
 from threading import Event
 
-import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -12,8 +11,6 @@ from blog.services.renderings import outdate_posts
 from contentapi.core.identity import OPERATOR
 from tests.blog.stored_images import make_ready_image
 from tests.factories import make_post
-
-pytestmark = pytest.mark.django_db
 
 
 def test_text_of_an_image_writes_no_post_until_the_worker_does() -> None:

@@ -18,8 +18,6 @@ from tests.admin_forms import read_form, submit_form
 from tests.blog.test_copy_history import make_editor
 from tests.factories import make_actor, make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def announce(actor: Actor, post: Post, page: object = None) -> list[str]:
     people = presence.announce_page(actor=actor, post_id=str(post.pk), page=page or uuid4())  # type: ignore[arg-type]

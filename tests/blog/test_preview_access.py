@@ -21,8 +21,6 @@ from tests.factories import get_user, make_actor, make_author, make_post
 from tests.graphql_requests import post_to_graphql
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 # --- The end of a token --------------------------------------------------------------------------------
 
 

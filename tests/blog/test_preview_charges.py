@@ -26,7 +26,6 @@ from tests.contentapi.streams.openings import feed, read_object, subscribe
 from tests.factories import get_user, make_actor, make_post
 from users.models import User
 
-pytestmark = pytest.mark.django_db
 LOOKUP = 'FROM "blog_previewlink"'
 READ = "query ($id: ID!) { one: post(id: $id) { title bodyHtml } two: post(id: $id) { excerpt } }"
 

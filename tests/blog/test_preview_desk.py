@@ -20,8 +20,6 @@ from tests.blog.preview_requests import make_link, read_title
 from tests.blog.stored_images import make_ready_image
 from tests.factories import get_user, make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 SITE = "https://www.example.com/preview?token={token}&path=/blog/{slug}"
 TOKEN = re.compile(r"cap_[0-9a-f]{64}")
 

@@ -11,7 +11,6 @@ from tests.blog.preview_requests import get, make_link, query
 from tests.blog.stored_images import make_ready_image
 from tests.factories import make_post
 
-pytestmark = pytest.mark.django_db
 SHOWN = "query ($id: ID!) { post(id: $id) { bodyHtml cover { image { id } } images { image { id } } } }"
 ONE = "query ($id: ID!) { image(id: $id) { id } }"
 

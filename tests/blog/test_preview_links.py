@@ -22,8 +22,6 @@ from tests.conftest import GraphQL, make_api_key
 from tests.contentapi.http.idempotent_requests import send_operation, send_post
 from tests.factories import make_actor, make_post
 
-pytestmark = pytest.mark.django_db
-
 CREATE = """mutation ($input: CreatePreviewLinkInput!) {
   createPreviewLink(input: $input) {
     token url addresses { name url } previewLink { id mode version note createdBy expiresAt }

@@ -35,8 +35,6 @@ from tests.openapi import OPERATIONS
 from tests.webhook_rows import make_delivery, make_webhook
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 LATER = timezone.now() + timedelta(days=30)
 Ids = dict[str, list[int]]  # by the names of parameters in paths
 TYPES = {  # that are nodes, by the names of the parameters for their ids

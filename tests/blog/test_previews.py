@@ -12,8 +12,6 @@ from tests.blog.preview_requests import get, get_json, make_link, query, read_ti
 from tests.factories import make_author, make_comment, make_post
 from tests.graphql_requests import post_to_graphql
 
-pytestmark = pytest.mark.django_db
-
 POST = """query ($id: ID!, $slug: String!) {
   post(id: $id) { ...Text }
   postBySlug(slug: $slug) { ...Text }

@@ -8,8 +8,6 @@ from blog.models import Comment, Post
 from tests.conftest import GraphQL
 from tests.factories import make_author
 
-pytestmark = pytest.mark.django_db
-
 COMMENTS = "query ($id: ID!, $limit: Int) { post(id: $id) { commentCount comments(limit: $limit) { id } } }"
 POSTS = "query ($id: ID!, $limit: Int) { author(id: $id) { posts(limit: $limit) { id } } }"
 

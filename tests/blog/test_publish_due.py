@@ -23,7 +23,6 @@ def publish_due_posts() -> list[int]:
     return [due.post.pk for due in services.publish_due(actor=OPERATOR)]
 
 
-@pytest.mark.django_db
 def test_due_posts_are_published_in_order_of_their_time() -> None:
     late, later, not_yet, draft = (
         make_scheduled_post(-5),
@@ -71,7 +70,6 @@ def test_concurrent_runs_publish_each_post_once() -> None:
     assert set(Post.objects.values_list("status", "version")) == {("published", 2)}
 
 
-@pytest.mark.django_db
 def test_actor_who_may_not_publish_all_posts_is_refused() -> None:
     make_scheduled_post(-5)
 

@@ -19,8 +19,6 @@ from tests.blog.test_bulk_admin import choose_action, list_states
 from tests.contract.own_types import OWN_TYPES
 from tests.factories import make_author, make_comment, make_post, make_user
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.mark.parametrize(
     ("status", "asking"),

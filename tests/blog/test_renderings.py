@@ -19,7 +19,6 @@ from tests.blog.post_versions import restore_text
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_post
 
-pytestmark = pytest.mark.django_db
 FIELDS = "query ($id: ID!) { post(id: $id) { excerpt description bodyHtml } }"
 BOILED = {"excerpt": "Boil.", "description": "Boil.", "bodyHtml": "<p>Boil.</p>\n"}
 NOTHING = {"excerpt": "", "description": "", "bodyHtml": None}

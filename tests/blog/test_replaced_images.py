@@ -17,7 +17,7 @@ from tests.factories import make_actor, make_image
 from tests.image_files import make_jpeg, make_png, send_file
 from tests.resources import send_request
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("process_at_once")]
+pytestmark = pytest.mark.usefixtures("process_at_once")
 
 
 def test_image_shows_the_earlier_file_until_the_new_one_is_ready(author: Actor) -> None:

@@ -21,7 +21,6 @@ from tests.conftest import GraphQL
 from tests.resources import send_request
 
 
-@pytest.mark.django_db
 def test_old_slug_of_a_deleted_post_is_reserved_and_leads_to_it_again(editor: Actor) -> None:
     post = create_post(editor, status="published")
     edit_post(editor, post, slug="moon")
@@ -32,7 +31,6 @@ def test_old_slug_of_a_deleted_post_is_reserved_and_leads_to_it_again(editor: Ac
     assert send_request("GET", "/posts/by-slug/tides").headers["Location"] == "/posts/by-slug/moon"
 
 
-@pytest.mark.django_db
 def test_slug_of_a_deleted_post_that_was_public_is_reserved_for_it(editor: Actor, gql: GraphQL) -> None:
     post, draft = create_post(editor, status="published"), create_post(editor, slug="draft")
     for each in (post, draft):
@@ -47,7 +45,6 @@ def test_slug_of_a_deleted_post_that_was_public_is_reserved_for_it(editor: Actor
     assert read == {"slug": "tides", "oldSlugs": []}
 
 
-@pytest.mark.django_db
 def test_present_slug_is_no_old_one_after_a_restore_by_the_release_before(editor: Actor, gql: GraphQL) -> None:
     post = create_post(editor, status="published")
     edit_post(editor, post, slug="moon")
@@ -58,7 +55,6 @@ def test_present_slug_is_no_old_one_after_a_restore_by_the_release_before(editor
     assert read == {"slug": "moon", "oldSlugs": ["tides"]}
 
 
-@pytest.mark.django_db
 def test_old_slug_of_a_file_is_not_kept_if_another_post_has_or_had_it(editor: Actor, tmp_path: Path) -> None:
     post = create_post(editor, status="published")
     edit_post(editor, post, slug="moon")

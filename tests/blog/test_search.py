@@ -10,8 +10,6 @@ from tests.blog.search_posts import PAGE, find, index_posts, make_library
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def library() -> dict[str, Post]:

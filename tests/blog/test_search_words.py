@@ -25,8 +25,6 @@ from tests.blog.search_posts import find, index_posts
 from tests.factories import make_post
 from tests.thoroughness import scale_examples
 
-pytestmark = pytest.mark.django_db
-
 REAL = django_settings.BASE_DIR.parent / "shared" / "content"
 CONTROLS = [*"\t\n\v\f\r\x1c\x85\u2028\u2029"]
 LETTERS = st.characters(categories=["L", "M", "N"])

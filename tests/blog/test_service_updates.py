@@ -14,7 +14,6 @@ from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_post
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("changes", [{"title": " New "}, {"body": ""}, {"tags": []}, {"title": "New", "tags": ["b"]}])
 def test_update_changes_the_given_fields_and_nothing_else(changes: dict[str, Any]) -> None:
     author = make_author()
@@ -28,7 +27,6 @@ def test_update_changes_the_given_fields_and_nothing_else(changes: dict[str, Any
     assert read_row(post, "updated_at")["updated_at"] == returned.updated_at > PAST
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("changes", [{}, {"title": " Old\n"}, {"title": "Old", "body": "Old.", "tags": [" a"]}])
 def test_update_without_effect_keeps_version_and_time(changes: dict[str, Any]) -> None:
     post = make_post(title="Old", body="Old.", tags=["a"], updated_at=PAST)
@@ -39,7 +37,6 @@ def test_update_without_effect_keeps_version_and_time(changes: dict[str, Any]) -
     assert Post.objects.values().get(pk=post.pk) == before
 
 
-@pytest.mark.django_db
 def test_author_may_not_change_the_time_at_which_an_own_post_became_public() -> None:
     author = make_author()
     post, actor = make_post(author=author, published_at=timezone.now()), make_actor(Role.AUTHOR, author=author)

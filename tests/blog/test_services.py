@@ -16,7 +16,6 @@ from tests.factories import make_actor, make_author, make_post, make_user
 LONG_BODY = "At most 200000 characters are allowed (got 200001)."
 
 
-@pytest.mark.django_db
 def test_new_post_is_a_draft_of_the_caller_with_trimmed_values() -> None:
     author = make_author()
     actor = make_actor(Role.AUTHOR, author=author)
@@ -27,7 +26,6 @@ def test_new_post_is_a_draft_of_the_caller_with_trimmed_values() -> None:
     assert read_row(post) == {**text, "status": "draft", "publish_at": None, "author": author.pk, "version": 1}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("given", "fields"),
     [
@@ -60,7 +58,6 @@ def test_invalid_post_is_rejected_and_nothing_is_stored(given: dict[str, Any], f
     assert not Author.objects.exists()
 
 
-@pytest.mark.django_db
 def test_post_at_the_limits_is_stored() -> None:
     actor = make_actor(Role.AUTHOR)
     tags = ["x" * 50, *(str(number) for number in range(19))]
@@ -70,7 +67,6 @@ def test_post_at_the_limits_is_stored() -> None:
     assert read_row(post, "title", "body", "tags") == {"title": "é" * 200, "body": "é" * 200_000, "tags": tags}
 
 
-@pytest.mark.django_db
 def test_first_post_creates_the_profile_that_the_second_uses() -> None:
     user = make_user(Role.AUTHOR, name="Ines", email="ines@example.invalid")
     actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
@@ -83,7 +79,6 @@ def test_first_post_creates_the_profile_that_the_second_uses() -> None:
     assert second.author_id == first.author_id
 
 
-@pytest.mark.django_db
 def test_profile_created_after_the_credential_is_used() -> None:
     user = make_user(Role.AUTHOR)
     actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
@@ -95,7 +90,6 @@ def test_profile_created_after_the_credential_is_used() -> None:
     assert written.author_id == post.author_id
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.AUTHOR, Role.ADMIN])
 def test_credential_of_a_deleted_user_cannot_write(role: Role) -> None:
     post = make_post()
@@ -111,7 +105,6 @@ def test_credential_of_a_deleted_user_cannot_write(role: Role) -> None:
     assert (list(Post.objects.all()), list(Author.objects.all())) == ([post], [post.author])
 
 
-@pytest.mark.django_db
 def test_operator_must_set_the_author_of_a_new_post() -> None:
     with pytest.raises(Invalid) as refusal:
         services.create_post(actor=OPERATOR, title="Soup", body="")
@@ -119,7 +112,6 @@ def test_operator_must_set_the_author_of_a_new_post() -> None:
     assert refusal.value.fields == {"authorId": ["Name the author: this credential belongs to no user."]}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("role", "without", "refused", "message"),
     [

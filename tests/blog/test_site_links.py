@@ -11,7 +11,6 @@ from tests.blog.test_admin_states import LIST
 from tests.environment import set_environment
 from tests.factories import make_post
 
-pytestmark = pytest.mark.django_db
 ADDRESS = "https://www.example.com/a/{}/?x=1"
 LINK = f'<a class="message-link" href="{ADDRESS}" target="_blank" rel="noopener">View on the site</a>'
 

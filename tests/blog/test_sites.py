@@ -40,8 +40,6 @@ REWRITTEN = {
     "tags", "draft",
 }  # fmt: skip
 
-pytestmark = pytest.mark.django_db
-
 
 def read_posts() -> list[str]:
     return sorted(json.dumps(row, default=str) for row in Post.objects.values_list(*VALUES))

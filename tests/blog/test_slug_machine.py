@@ -102,6 +102,5 @@ class SlugMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.property
-@pytest.mark.django_db
 def test_slug_of_a_draft_follows_its_title_like_the_model() -> None:
     run_machine(SlugMachine, 100, steps=10)

@@ -66,13 +66,11 @@ def edit_post(actor: Actor, post: Post, **changes: object) -> Post:
     return services.edit_post(actor=actor, post_id=str(post.pk), changes=changes)
 
 
-@pytest.mark.django_db
 def test_taken_slugs_get_numbers(editor: Actor) -> None:
     assert [create_post(editor).slug for _ in range(4)] == ["tides", "tides-2", "tides-3", "tides-4"]
     assert create_post(editor, "!").slug == f"post-{Post.objects.latest('pk').pk}"
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("slug", ["", "Tides", "high_tides", "höhe", "a b", "x" * (MAX_SLUG + 1)])
 def test_slug_with_other_characters_is_refused(editor: Actor, slug: str) -> None:
     with pytest.raises(Invalid) as refusal:
@@ -81,7 +79,6 @@ def test_slug_with_other_characters_is_refused(editor: Actor, slug: str) -> None
     assert set(refusal.value.fields) == {"slug"}
 
 
-@pytest.mark.django_db
 def test_slug_that_a_person_states_is_kept_and_conflicts_if_it_is_taken(editor: Actor) -> None:
     first, other = create_post(editor, slug="2026"), create_post(editor)
 
@@ -93,7 +90,6 @@ def test_slug_that_a_person_states_is_kept_and_conflicts_if_it_is_taken(editor: 
     assert edit_post(editor, first, slug=None).slug == "another-title"
 
 
-@pytest.mark.django_db
 def test_slug_follows_the_title_until_the_post_is_public(editor: Actor) -> None:
     post = create_post(editor)
 
@@ -104,7 +100,6 @@ def test_slug_follows_the_title_until_the_post_is_public(editor: Actor) -> None:
     assert not OldSlug.objects.exists()
 
 
-@pytest.mark.django_db
 def test_old_slug_of_a_public_post_leads_to_it(editor: Actor, gql: GraphQL) -> None:
     post = create_post(editor, status="published")
     for slug in ("moon", "sun", "moon"):
@@ -125,7 +120,6 @@ def test_old_slug_of_a_public_post_leads_to_it(editor: Actor, gql: GraphQL) -> N
         create_post(editor, slug="sun")
 
 
-@pytest.mark.django_db
 def test_old_slugs_of_a_post_are_listed_for_those_who_see_it(editor: Actor, gql: GraphQL) -> None:
     post = create_post(editor, status="published")
     for slug in ("sun", "moon"):
@@ -153,7 +147,6 @@ def test_old_slugs_of_a_post_are_listed_for_those_who_see_it(editor: Actor, gql:
     assert hidden.data["nodes"] == [None, {"oldSlugs": []}]
 
 
-@pytest.mark.django_db
 def test_post_with_very_many_old_slugs_lists_the_first_ones(editor: Actor, gql: GraphQL) -> None:
     post = create_post(editor, status="published")
     slugs = [f"old-{number:03}" for number in range(MAX_OLD_SLUGS + 1)]
@@ -163,7 +156,6 @@ def test_post_with_very_many_old_slugs_lists_the_first_ones(editor: Actor, gql: 
     assert send_request("GET", f"/posts/by-slug/{slugs[-1]}").status == 308
 
 
-@pytest.mark.django_db
 def test_slug_of_a_hidden_post_leads_nowhere(editor: Actor) -> None:
     post = create_post(editor, status="published", slug="comments")
     edit_post(editor, post, slug="publish", status="draft")
@@ -180,7 +172,6 @@ def test_many_clients_with_one_title_get_different_slugs(editor: Actor) -> None:
     assert all(slug.startswith("tides-") for slug in slugs)  # with nearly the lowest numbers
 
 
-@pytest.mark.django_db
 def test_unknown_author_is_refused_also_with_a_slug_that_is_taken(editor: Actor) -> None:
     create_post(editor)
 
@@ -188,7 +179,6 @@ def test_unknown_author_is_refused_also_with_a_slug_that_is_taken(editor: Actor)
         create_post(editor, author_id="999999")
 
 
-@pytest.mark.django_db
 def test_worker_gives_slugs_to_posts_without_one_and_changes_nothing_else() -> None:
     posts = [make_post(title=title, slug=None) for title in ("Tides", "Tides", "!")]
     Post.objects.filter(pk=posts[0].pk).update(body="New.", version=2)
@@ -204,7 +194,6 @@ def test_worker_gives_slugs_to_posts_without_one_and_changes_nothing_else() -> N
     assert not OldSlug.objects.exists()
 
 
-@pytest.mark.django_db
 def test_restored_version_and_restored_post_get_no_slug_of_another_post(editor: Actor) -> None:
     post = create_post(editor)
     edit_post(editor, post, title="Moon")
@@ -218,7 +207,6 @@ def test_restored_version_and_restored_post_get_no_slug_of_another_post(editor: 
     assert trash.restore_deleted_post(actor=editor, post_id=str(post.pk)).slug == "tides-2-2"
 
 
-@pytest.mark.django_db
 def test_version_of_a_release_without_slugs_is_restored_without_one(editor: Actor) -> None:
     post = create_post(editor)
     edit_post(editor, post, title="Moon")
@@ -229,7 +217,6 @@ def test_version_of_a_release_without_slugs_is_restored_without_one(editor: Acto
     assert (restored.title, restored.slug) == ("Tides", "tides")
 
 
-@pytest.mark.django_db
 def test_slug_changed_in_sql_is_a_version_with_an_old_slug(editor: Actor) -> None:
     post = create_post(editor, status="published")
 
@@ -241,7 +228,6 @@ def test_slug_changed_in_sql_is_a_version_with_an_old_slug(editor: Actor) -> Non
     assert OldSlug.objects.get().slug == "tides"
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("url", ["", "/a", "ftp://a.invalid/", "javascript:alert(1)", "https://", "https://a b/"])
 def test_canonical_url_is_an_absolute_address_or_null(editor: Actor, url: str) -> None:
     post = create_post(editor, canonical_url="https://www.example.com/a?b=c#d")
@@ -251,7 +237,6 @@ def test_canonical_url_is_an_absolute_address_or_null(editor: Actor, url: str) -
         edit_post(editor, post, canonical_url=url)
 
 
-@pytest.mark.django_db
 def test_editors_change_the_author_of_a_post() -> None:
     author, other = make_author(), make_author()
     writer, editor = make_actor(Role.AUTHOR, author=author), make_actor(Role.EDITOR)
@@ -266,7 +251,6 @@ def test_editors_change_the_author_of_a_post() -> None:
         assert set(refusal.value.fields) == {"authorId"}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("taken", [0, 1, 2, 3, 7, 8, 100])
 def test_lowest_free_number_follows_those_that_are_taken(taken: int) -> None:
     planned = {number_slug("kelp", number) for number in range(1, taken + 1)}

@@ -12,7 +12,6 @@ from contentapi.core.errors import Conflict, Forbidden, VersionConflict
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from tests.factories import make_actor, make_author, make_post
 
-pytestmark = pytest.mark.django_db
 EARLIER, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 MUCH_LATER = datetime(2101, 1, 1, tzinfo=UTC)
 

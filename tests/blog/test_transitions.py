@@ -43,7 +43,6 @@ def read_row(post: Post) -> Any:
     return {name: value for name, value in Post.objects.values().get(pk=post.pk).items() if name not in OTHER_COLUMNS}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), sorted(TABLE))
 def test_legal_transition_changes_the_status_and_nothing_else(old: str, new: str) -> None:
     post = make_post_with_status(old)
@@ -68,7 +67,6 @@ def test_legal_transition_changes_the_status_and_nothing_else(old: str, new: str
     assert moment == moved.updated_at > PAST
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), [pair for pair in PAIRS if pair not in TABLE and pair[0] != pair[1]])
 def test_illegal_transition_raises_conflict_and_changes_nothing(old: str, new: str) -> None:
     post = make_post_with_status(old)
@@ -85,7 +83,6 @@ def test_illegal_transition_raises_conflict_and_changes_nothing(old: str, new: s
     assert read_row(post) == before
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("status", PostStatus.values)
 def test_transition_to_the_current_status_changes_nothing(status: str) -> None:
     post = make_post_with_status(status)
@@ -97,7 +94,6 @@ def test_transition_to_the_current_status_changes_nothing(status: str) -> None:
     assert read_row(post) == before
 
 
-@pytest.mark.django_db
 def test_rescheduling_needs_the_same_time_or_raises_conflict() -> None:
     post = make_post_with_status("scheduled")
     before = read_row(post)

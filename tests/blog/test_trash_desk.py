@@ -14,8 +14,6 @@ from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import read_form
 from tests.factories import make_post, make_user
 
-pytestmark = pytest.mark.django_db
-
 TRASH, RESTORE = reverse("admin:blog_post_deleted"), reverse("admin:blog_post_restore_selected")
 
 

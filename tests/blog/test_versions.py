@@ -25,7 +25,6 @@ def post(db: None) -> Post:  # noqa: ARG001
     return make_post(status="draft", version=7)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("action", ACTIONS)
 def test_current_version_is_accepted(action: str) -> None:
     for expected in (None, "7", '"7-Zm9v_bGU=-1"'):
@@ -46,7 +45,6 @@ def test_other_or_invalid_version_raises_conflict(post: Post, action: str) -> No
         assert Post.objects.values().get() == before, expected
 
 
-@pytest.mark.django_db
 def test_missing_permission_is_reported_before_a_version_conflict() -> None:
     post = make_post(version=7)
 

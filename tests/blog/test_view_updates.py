@@ -11,8 +11,6 @@ from tests.blog.own_posts import make_own_post
 from tests.factories import make_actor, make_author, make_post
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
-
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 

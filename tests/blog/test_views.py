@@ -14,8 +14,6 @@ from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
-
 NO_POST = (404, "NOT_FOUND", "There is no post with this id.")
 NO_IDS = ["0", "x", "-1", "01", "9" * 19, "9" * 30, "%00", "1%0a", "%F0%9F%90%9F"]
 

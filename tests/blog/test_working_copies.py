@@ -14,7 +14,6 @@ from tests.blog.post_rows import LATER
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_post
 
-pytestmark = pytest.mark.django_db
 REQUIRED = [name for name in CONTENT if name not in OPTIONAL]
 SHORT = [field for field in CONTENT_FIELDS if field.kind in (Kind.LINE, Kind.SUMMARY)]
 

@@ -103,6 +103,5 @@ class CopyMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.property
-@pytest.mark.django_db
 def test_post_and_working_copy_behave_like_the_model() -> None:
     run_machine(CopyMachine, 50, steps=25)

@@ -15,8 +15,6 @@ from tests.blog.post_rows import LATER
 from tests.blog.post_versions import edit
 from tests.factories import make_post, make_working_copy
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.mark.parametrize("status", ["draft", "scheduled", "published", "archived"])
 def test_published_copy_is_one_version_of_the_post_whose_status_stays(status: str) -> None:

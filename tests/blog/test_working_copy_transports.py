@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.core.text import convert_to_camel
@@ -12,8 +10,6 @@ from tests.conftest import GraphQL
 from tests.content import EMPTY, SELECTION
 from tests.factories import get_user, make_actor, make_author, make_post, make_working_copy
 from tests.resources import RestResponse, send_request
-
-pytestmark = pytest.mark.django_db
 
 COPY = f"workingCopy {{ {SELECTION} coverId coverAlt publishAt baseVersion version updatedAt updatedBy }}"
 SAVE = f"mutation ($input: SaveWorkingCopyInput!) {{ saveWorkingCopy(input: $input) {{ {COPY} }} }}"

@@ -12,8 +12,6 @@ from tests.admin_forms import get_form_errors, submit_form
 from tests.factories import make_author, make_post, make_user
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 CHOOSE, ADD = reverse("admin:blog_author_choose"), reverse("admin:blog_post_add")
 
 

@@ -21,8 +21,6 @@ PREVIEW = reverse("admin:blog_post_preview")
 SESSION = reverse("admin:blog_post_session")
 KEPT = "kept-text:7:new:01234567-89ab-cdef-0123-456789abcdef"
 
-pytestmark = pytest.mark.django_db
-
 
 # The form
 

@@ -17,8 +17,6 @@ from tests.factories import make_actor, make_author, make_post, make_user
 PREVIEW = reverse("admin:blog_post_preview")
 TAGS = reverse("admin:blog_post_tags")
 
-pytestmark = pytest.mark.django_db
-
 
 def preview(client: Client, **values: Any) -> str:
     response = client.post(PREVIEW, {"post": "new", **values})

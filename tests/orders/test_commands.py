@@ -7,8 +7,6 @@ from orders.models import Order
 from tests.factories import make_order, make_user
 from tests.users.command_runs import run_command
 
-pytestmark = pytest.mark.django_db
-
 
 def test_commands_create_ship_and_deliver_an_order() -> None:
     user = make_user(email="ines@example.invalid")

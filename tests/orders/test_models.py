@@ -32,7 +32,6 @@ def test_every_constraint_has_a_violation() -> None:
     assert names == {name for name, _ in VIOLATIONS}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("name", "values"), VIOLATIONS)
 def test_violation_raises_an_error_with_the_name_of_the_constraint(name: str, values: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError) as raised, transaction.atomic():
@@ -41,7 +40,6 @@ def test_violation_raises_an_error_with_the_name_of_the_constraint(name: str, va
     assert get_constraint_name(raised.value) == name
 
 
-@pytest.mark.django_db
 def test_order_of_a_deleted_user_is_kept_without_a_user() -> None:
     user = make_user()
     order = make_order(user=user)

@@ -12,7 +12,6 @@ from tests.blog.racing import race
 from tests.factories import make_actor, make_order
 
 
-@pytest.mark.django_db
 def test_order_of_a_deleted_user_can_be_paid_by_admins_only() -> None:
     order = make_order(user=None)
 

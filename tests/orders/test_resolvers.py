@@ -13,8 +13,6 @@ from tests.factories import get_user, make_actor, make_order
 from tests.resources import send_request
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 FIELDS = "id status total createdAt version allowedActions tracking { carrier trackingNumber shippedAt deliveredAt }"
 ORDER = f"query ($id: ID!) {{ order(id: $id) {{ {FIELDS} }} }}"

@@ -11,7 +11,6 @@ from orders.services import create_order
 from tests.factories import make_user
 
 
-@pytest.mark.django_db
 def test_operator_must_set_the_user() -> None:
     with pytest.raises(Invalid) as raised:
         create_order(actor=OPERATOR, total=Decimal(1))
@@ -19,7 +18,6 @@ def test_operator_must_set_the_user() -> None:
     assert raised.value.fields == {"user": ["Name the user: this credential belongs to none."]}
 
 
-@pytest.mark.django_db
 def test_unknown_user_is_invalid() -> None:
     with pytest.raises(Invalid) as raised:
         create_order(actor=OPERATOR, user_id=10**12, total=Decimal(1))
@@ -27,7 +25,6 @@ def test_unknown_user_is_invalid() -> None:
     assert raised.value.fields == {"user": ["There is no user with this id."]}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.READER, Role.ADMIN])
 def test_credential_of_a_deleted_user_cannot_order(role: Role) -> None:
     actor = Actor(user_id=10**12, role=role, scopes=ALL_SCOPES, credential="jwt")
@@ -38,7 +35,6 @@ def test_credential_of_a_deleted_user_cannot_order(role: Role) -> None:
     assert raised.value.message == "The user of this credential does not exist any more."
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "total",
     ["0", "-0.01", "0.009", "1.001", "99999999.991", "100000000", "1E-30", "1E+30", "Infinity", "NaN"],

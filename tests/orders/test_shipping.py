@@ -23,7 +23,6 @@ def deliver(order: Order) -> Order:
     return deliver_order(actor=OPERATOR, order_id=str(order.pk))
 
 
-@pytest.mark.django_db
 def test_paid_order_is_shipped_and_then_delivered() -> None:
     order, before = make_order_in("paid"), timezone.now()
 
@@ -40,7 +39,6 @@ def test_paid_order_is_shipped_and_then_delivered() -> None:
     assert (delivered.status, delivered.shipped_at) == ("delivered", shipped.shipped_at)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("action", "status", "message"),
     [
@@ -61,7 +59,6 @@ def test_order_with_another_status_raises_conflict_and_is_unchanged(
     assert Order.objects.values().get() == before
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("text", ["", " \t", "x" * 101])
 @pytest.mark.parametrize("field", TRACKING)
 def test_tracking_values_have_from_1_to_100_characters(field: str, text: str) -> None:
@@ -74,7 +71,6 @@ def test_tracking_values_have_from_1_to_100_characters(field: str, text: str) ->
     assert Order.objects.get().status == "paid"
 
 
-@pytest.mark.django_db
 def test_customer_cannot_ship_or_deliver_an_order() -> None:
     customer = make_actor(Role.EDITOR)
     own, others = make_order(user_id=customer.user_id, status="paid"), make_order(status="paid", user=make_user())

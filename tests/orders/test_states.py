@@ -21,7 +21,6 @@ def list_states(order: Order) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.django_db
 def test_history_names_who_moved_the_order_and_with_what() -> None:
     customer = make_actor(Role.READER).through("REST")
     admin = make_actor(Role.ADMIN).through("admin")
@@ -41,7 +40,6 @@ def test_history_names_who_moved_the_order_and_with_what() -> None:
     ]
 
 
-@pytest.mark.django_db
 def test_refused_and_repeated_acts_are_not_in_the_history() -> None:
     order = make_order()
     services.cancel_order(actor=OPERATOR, order_id=str(order.pk))
@@ -52,7 +50,6 @@ def test_refused_and_repeated_acts_are_not_in_the_history() -> None:
     assert [status for status, _, _ in list_states(order)] == ["pending", "cancelled"]
 
 
-@pytest.mark.django_db
 def test_change_in_sql_is_in_the_history_without_a_person() -> None:
     order = make_order()
 
@@ -63,7 +60,6 @@ def test_change_in_sql_is_in_the_history_without_a_person() -> None:
     assert list_states(order) == [("pending", "", "database"), ("paid", "", "database")]
 
 
-@pytest.mark.django_db
 def test_time_of_a_status_decides_its_place_and_not_the_id() -> None:
     order = make_order()
     services.pay_order(actor=OPERATOR, order_id=str(order.pk))
@@ -72,7 +68,6 @@ def test_time_of_a_status_decides_its_place_and_not_the_id() -> None:
     assert [status for status, _, _ in list_states(order)] == ["paid", "pending"]
 
 
-@pytest.mark.django_db
 def test_deleted_user_stays_in_the_history_by_id() -> None:
     actor = make_actor(Role.ADMIN)
     order = make_order()
@@ -82,7 +77,6 @@ def test_deleted_user_stays_in_the_history_by_id() -> None:
     assert list_states(order)[1][1] == f"deleted user {actor.user_id}"
 
 
-@pytest.mark.django_db
 def test_history_of_another_users_order_is_not_found() -> None:
     order = make_order(user=make_user())
 

@@ -12,8 +12,6 @@ from tests.conftest import make_api_key
 from tests.factories import make_actor, make_order, make_order_in
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
-
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 STATES = list(OrderStatus.values)
 

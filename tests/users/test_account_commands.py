@@ -25,8 +25,6 @@ from users.management.commands import create_admin
 from users.models import User
 from users.revocations import REVOCATIONS
 
-pytestmark = pytest.mark.django_db
-
 
 def test_set_role_changes_the_role() -> None:
     user = make_user(Role.READER)

@@ -12,8 +12,6 @@ from tests.factories import make_user
 from users import services
 from users.models import ApiKey, User
 
-pytestmark = pytest.mark.django_db
-
 USERS = reverse("admin:users_user_changelist")
 NEW_USER = reverse("admin:users_user_add")
 KEYS = reverse("admin:users_apikey_changelist")

@@ -22,8 +22,6 @@ KEYS, ADD = reverse("admin:users_apikey_changelist"), reverse("admin:users_apike
 REVOKE = reverse("admin:users_apikey_bulk", args=["revoke"])  # the confirmed action of the list
 SECRET = re.compile(r"capi_[0-9a-f]{8}_[0-9a-f]{64}")
 
-pytestmark = pytest.mark.django_db
-
 
 def make_key(user: User) -> ApiKey:
     key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")

@@ -35,7 +35,6 @@ def require_refused(key: str) -> None:
     assert raised.value.message == UNUSABLE
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
 def test_key_authenticates_its_user(role: Role) -> None:
     user = make_user(role)
@@ -52,7 +51,6 @@ def test_key_authenticates_its_user(role: Role) -> None:
     )
 
 
-@pytest.mark.django_db
 def test_user_has_at_most_20_valid_keys() -> None:
     user, other = make_user(), make_user()
     keys = [make_key(user) for _ in range(MAX_KEYS)]
@@ -93,7 +91,6 @@ def test_two_concurrent_requests_do_not_create_key_21() -> None:
     assert ApiKey.objects.count() == MAX_KEYS
 
 
-@pytest.mark.django_db
 def test_new_role_of_the_user_applies_at_once_and_limits_the_scopes() -> None:
     user = make_user(Role.EDITOR)
     key = make_key(user)
@@ -104,7 +101,6 @@ def test_new_role_of_the_user_applies_at_once_and_limits_the_scopes() -> None:
     assert (actor.role, actor.has(Scope.COMMENTS_WRITE), actor.has(Scope.POSTS_WRITE)) == (Role.READER, True, False)
 
 
-@pytest.mark.django_db
 def test_recently_used_key_costs_one_select(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     key = make_key()
     authenticate({"X-API-Key": key})
@@ -115,7 +111,6 @@ def test_recently_used_key_costs_one_select(django_assert_num_queries: DjangoAss
     assert captured.captured_queries[0]["sql"].startswith("SELECT")
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "key",
     [
@@ -139,7 +134,6 @@ def test_text_in_another_format_is_refused_without_a_query(
         require_refused(key)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("position", [0, 31, 63])
 def test_altered_secret_is_refused_and_records_no_use(position: int) -> None:
     key = make_key()
@@ -151,7 +145,6 @@ def test_altered_secret_is_refused_and_records_no_use(position: int) -> None:
     assert ApiKey.objects.get().last_used_at is None
 
 
-@pytest.mark.django_db
 def test_expired_key_is_refused() -> None:
     key = make_key()
     now = timezone.now()
@@ -160,7 +153,6 @@ def test_expired_key_is_refused() -> None:
     require_refused(key)
 
 
-@pytest.mark.django_db
 def test_last_use_is_recorded_again_after_a_minute() -> None:
     key = make_key()
     before = timezone.now()

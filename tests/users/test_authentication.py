@@ -26,7 +26,6 @@ def test_request_without_a_credential_is_anonymous() -> None:
     assert actor is ANONYMOUS
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
 def test_token_authenticates_its_user_without_a_query(
     django_assert_num_queries: DjangoAssertNumQueries, role: Role
@@ -46,7 +45,6 @@ def test_token_authenticates_its_user_without_a_query(
     )
 
 
-@pytest.mark.django_db
 def test_scope_outside_of_the_role_has_no_effect() -> None:
     token = tokens.issue_token(user=make_user(Role.READER), scopes=[Scope.POSTS_WRITE, Scope.COMMENTS_WRITE])
 
@@ -146,7 +144,6 @@ def test_refused_token_is_logged_by_its_reason_without_its_text(caplog: pytest.L
     assert not any(part in caplog.text for token in bad for part in token.split("."))
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("key", ["good", "bad", ""])
 def test_two_credentials_raise_malformed(key: str) -> None:
     presented = services.create_api_key(actor=OPERATOR, email=make_user().email, name="test") if key == "good" else key
@@ -157,7 +154,6 @@ def test_two_credentials_raise_malformed(key: str) -> None:
         authenticate({"X-API-Key": presented, "Authorization": f"Bearer {make_token()}"})
 
 
-@pytest.mark.django_db
 def test_one_credential_in_both_headers_authenticates_its_user() -> None:
     user = make_user()
     key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")
@@ -168,7 +164,6 @@ def test_one_credential_in_both_headers_authenticates_its_user() -> None:
     assert [(actor.user_id, actor.credential) for actor in actors] == [(user.pk, "api-key"), (user.pk, "jwt")]
 
 
-@pytest.mark.django_db
 def test_api_key_is_not_a_bearer_token() -> None:
     key = services.create_api_key(actor=OPERATOR, email=make_user().email, name="test")
 
@@ -178,7 +173,6 @@ def test_api_key_is_not_a_bearer_token() -> None:
         authenticate({"X-API-Key": key, "Authorization": f"Basic {key}"})
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.ADMIN])
 def test_session_authenticates_its_user_with_all_scopes_of_the_role(role: Role) -> None:
     user = make_user(role)
@@ -188,7 +182,6 @@ def test_session_authenticates_its_user_with_all_scopes_of_the_role(role: Role) 
     assert actor == Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session", interface="admin")
 
 
-@pytest.mark.django_db
 def test_credentials_are_checked_again_by_two_statements(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     actors = [make_actor(Role.READER), make_actor(Role.ADMIN, scopes={Scope.POSTS_READ})]
     headers = [{"X-API-Key": make_api_key(actor)} for actor in actors]
@@ -200,7 +193,6 @@ def test_credentials_are_checked_again_by_two_statements(django_assert_num_queri
         assert authenticate_again(headers) == expected
 
 
-@pytest.mark.django_db
 def test_credential_that_has_lost_its_rights_is_another_actor_or_none() -> None:
     actors = [make_actor(Role.ADMIN) for _ in range(4)]
     keys = [make_api_key(actor) for actor in actors]
@@ -223,7 +215,6 @@ def test_credential_that_has_lost_its_rights_is_another_actor_or_none() -> None:
     assert all(then != now for then, now in zip(before, after, strict=False))
 
 
-@pytest.mark.django_db
 def test_key_with_the_scope_of_a_type_that_is_gone_has_its_other_scopes() -> None:
     key = make_api_key(make_actor(Role.AUTHOR, scopes={Scope.POSTS_READ}))
     ApiKey.objects.update(scopes=["posts:read", "gone:read"])

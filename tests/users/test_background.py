@@ -3,15 +3,12 @@
 from datetime import timedelta
 from threading import Event
 
-import pytest
 from django.utils import timezone
 
 from contentapi.core.identity import Role
 from tests.factories import make_user
 from users.background import purge_tokens
 from users.models import IssuedToken
-
-pytestmark = pytest.mark.django_db
 
 
 def test_tokens_that_expired_more_than_a_day_ago_are_deleted() -> None:

@@ -15,7 +15,6 @@ from users.models import ApiKey, User
 PASSWORD = "seven harbours and a lamp"
 
 
-@pytest.mark.django_db
 def test_create_user_prints_the_id_only() -> None:
     out, err = run_command("create_user", EMAIL, "--name", "Ines")
 
@@ -24,7 +23,6 @@ def test_create_user_prints_the_id_only() -> None:
     assert (user.email, user.name, user.role, user.has_usable_password()) == (EMAIL, "Ines", Role.READER, False)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("typed", [f"{PASSWORD}\n", PASSWORD, f"{PASSWORD}\r\n", f"{PASSWORD}\nmore\n"])
 def test_create_user_reads_the_password_from_the_first_line(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
@@ -36,7 +34,6 @@ def test_create_user_reads_the_password_from_the_first_line(monkeypatch: pytest.
     assert (out, err) == (f"{user.pk}\n", "")
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -63,7 +60,6 @@ def test_invalid_arguments_are_rejected_and_nothing_is_stored(arguments: list[st
     assert (User.objects.get(), ApiKey.objects.exists()) == (user, False)
 
 
-@pytest.mark.django_db
 def test_create_api_key_prints_a_working_key_only() -> None:
     user = make_user(Role.AUTHOR, email=EMAIL)
 
@@ -75,7 +71,6 @@ def test_create_api_key_prints_a_working_key_only() -> None:
     assert (row.user, row.name, row.scopes) == (user, "blog", sorted(ROLE_SCOPES[Role.AUTHOR]))
 
 
-@pytest.mark.django_db
 def test_create_api_key_accepts_scopes_and_days() -> None:
     make_user(Role.AUTHOR, email=EMAIL)
 
@@ -89,7 +84,6 @@ def test_create_api_key_accepts_scopes_and_days() -> None:
     assert (row.expires_at - row.created_at).total_seconds() == pytest.approx(7 * 24 * 3600, abs=60)
 
 
-@pytest.mark.django_db
 def test_create_api_key_warns_on_stderr_of_scopes_outside_of_the_role() -> None:
     make_user(Role.READER, email=EMAIL)
 
@@ -99,7 +93,6 @@ def test_create_api_key_warns_on_stderr_of_scopes_outside_of_the_role() -> None:
     assert query_status(out.strip()) == 200
 
 
-@pytest.mark.django_db
 def test_revoke_api_key_takes_effect_at_once_and_may_be_repeated() -> None:
     make_user(email=EMAIL)
     key = run_command("create_api_key", EMAIL, "--name", "x")[0].strip()
@@ -112,7 +105,6 @@ def test_revoke_api_key_takes_effect_at_once_and_may_be_repeated() -> None:
     assert query_status(key) == 401
 
 
-@pytest.mark.django_db
 def test_revoke_api_key_rejects_a_whole_key_without_repeating_its_secret() -> None:
     make_user(email=EMAIL)
     key = run_command("create_api_key", EMAIL, "--name", "x")[0].strip()

@@ -13,7 +13,6 @@ from users.authentication import authenticate
 from users.models import ApiKey, User
 
 
-@pytest.mark.django_db
 def test_deleted_user_loses_their_keys_and_leaves_posts_and_orders() -> None:
     user, other = make_user(Role.AUTHOR), make_user()
     key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")
@@ -34,7 +33,6 @@ def test_deleted_user_loses_their_keys_and_leaves_posts_and_orders() -> None:
         authenticate({"X-API-Key": key})
 
 
-@pytest.mark.django_db
 def test_users_are_listed_by_creation_and_a_reader_sees_themselves_only() -> None:
     later = [make_user(pk=10**12 + number) for number in (3, 1, 2)]  # than the ids that sequences give
     reader = make_actor(Role.READER)

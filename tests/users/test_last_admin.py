@@ -21,7 +21,6 @@ def build_actor(user: User) -> Actor:
     return Actor(user.pk, Role.ADMIN, ALL_SCOPES, "session")
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "changes", [{"role": Role.EDITOR}, {"is_active": False}, {"role": Role.READER, "is_active": False}]
 )
@@ -35,7 +34,6 @@ def test_last_admin_keeps_role_and_access(changes: dict[str, Any]) -> None:
     assert User.objects.filter(pk=admin.pk, role=Role.ADMIN, is_active=True).exists()
 
 
-@pytest.mark.django_db
 def test_admin_with_a_colleague_leaves() -> None:
     admin = make_user(Role.ADMIN)
     make_user(Role.ADMIN)
@@ -64,7 +62,6 @@ def test_two_admins_who_remove_each_other_leave_one() -> None:
     assert User.objects.filter(role=Role.ADMIN).count() == 1
 
 
-@pytest.mark.django_db
 def test_no_page_of_the_admin_removes_the_last_admin() -> None:
     admin = make_user(Role.ADMIN)
     admin.set_password("seven harbours and a lamp")

@@ -17,7 +17,6 @@ from tests.users.oauth.flow import Application as OAuthApplication
 from users import services
 from users.models import ApiKey
 
-pytestmark = pytest.mark.django_db
 SPOOFED = "Eve\n2  admin  False\x1b[2K\u2028\u202eEvil"
 
 

@@ -10,8 +10,6 @@ from contentapi.core.identity import OPERATOR
 from tests.users.oauth.flow import PASSWORD, Browser, make_member
 from users.services import lock_user, unlock_user
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.mark.parametrize(("email", "password"), [("nobody@example.invalid", "x"), ("", ""), ("\0", "\0")])
 def test_failed_login_does_not_reveal_the_reason(email: str, password: str) -> None:

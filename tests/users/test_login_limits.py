@@ -11,8 +11,6 @@ from pytest_django import Settings
 from tests.behaviour.rate_limits import set_limits
 from tests.users.oauth.flow import PASSWORD, make_member
 
-pytestmark = pytest.mark.django_db
-
 PAGES = ["/admin/login/", "/oauth/login"]
 MOST = 10  # for an account from an address
 MOST_OF_ADDRESS = 30

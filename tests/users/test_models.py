@@ -63,7 +63,6 @@ def test_every_constraint_has_a_violation() -> None:
     assert names == VIOLATIONS.keys()
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("name", "violate"), VIOLATIONS.items())
 def test_violation_raises_an_error_with_the_name_of_the_constraint(name: str, violate: Callable[[], object]) -> None:
     with pytest.raises(IntegrityError) as raised, transaction.atomic():
@@ -72,7 +71,6 @@ def test_violation_raises_an_error_with_the_name_of_the_constraint(name: str, vi
     assert get_constraint_name(raised.value) == name
 
 
-@pytest.mark.django_db
 def test_email_is_found_in_any_case() -> None:
     user = make_user(email="Ines.Ähre@Example.invalid")
     make_user(email="ines@example.invalid")
@@ -83,7 +81,6 @@ def test_email_is_found_in_any_case() -> None:
     assert User.objects.get_by_natural_key("ines.Ähre@example.invalid") == user
 
 
-@pytest.mark.django_db
 def test_create_superuser_creates_an_admin_with_a_password() -> None:
     user = User.objects.create_superuser(email="root@example.invalid", name="Root", password="a fair password")
 

@@ -22,8 +22,6 @@ from tests.users.oauth.flow import PASSWORD, make_member
 from users import mail, password_links, services
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture(autouse=True)
 def mail_is_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

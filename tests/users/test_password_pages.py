@@ -17,7 +17,6 @@ from tests.users.test_admin import press
 from tests.users.test_login_limits import MOST, attempt
 from users.models import User
 
-pytestmark = pytest.mark.django_db
 LOGINS = ["/admin/login/", "/oauth/login"]
 PAGES = [FORGOTTEN, "/admin/password/sent", "/admin/password/link", "/admin/password/new", "/admin/password/chosen"]
 

@@ -12,7 +12,6 @@ VIEWER = "{ viewer { user { id name email } role scopes author { id name email }
 POSTS_OF_THE_VIEWER = "{ viewer { user { id } author { posts { id } } } }"
 
 
-@pytest.mark.django_db
 def test_viewer_returns_the_user_role_scopes_and_author_of_the_credential(gql: GraphQL) -> None:
     author = make_author(name="Ines", email="ines@example.invalid")
     actor = make_actor(Role.AUTHOR, scopes={Scope.POSTS_WRITE, Scope.AUTHORS_READ}, author=author)
@@ -30,7 +29,6 @@ def test_viewer_returns_the_user_role_scopes_and_author_of_the_credential(gql: G
     }
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
 def test_viewer_returns_only_scopes_that_the_role_allows(role: Role) -> None:
     actor = make_actor(role, scopes=set(ALL_SCOPES))
@@ -40,13 +38,11 @@ def test_viewer_returns_only_scopes_that_the_role_allows(role: Role) -> None:
     assert viewer == {"role": role.value, "scopes": sorted(ROLE_SCOPES[role]), "author": None}
 
 
-@pytest.mark.django_db
 def test_viewer_is_null_for_anonymous_callers_without_a_query(gql: GraphQL) -> None:
     assert gql(VIEWER).data == {"viewer": None}
     assert run(VIEWER).statements == []
 
 
-@pytest.mark.django_db
 def test_viewer_is_null_for_a_token_of_a_deleted_user() -> None:
     actor = Actor(user_id=10**12, role=Role.ADMIN, scopes=ALL_SCOPES, credential="jwt")
 
@@ -55,7 +51,6 @@ def test_viewer_is_null_for_a_token_of_a_deleted_user() -> None:
     assert executed.data == {"viewer": None}
 
 
-@pytest.mark.django_db
 def test_viewer_returns_each_callers_own_posts() -> None:
     actors = [make_actor(Role.AUTHOR, author=make_author()) for _ in range(2)]
     posts = [make_post(author=user.author, status="draft") for user in User.objects.order_by("pk")]
@@ -77,7 +72,6 @@ query ($orderBy: UserSort, $last: Int, $before: String) {
 """
 
 
-@pytest.mark.django_db
 def test_users_are_ordered_by_name_and_paged_backward(gql: GraphQL) -> None:
     admin = make_actor(Role.ADMIN)
     User.objects.update(name="Mia")
@@ -97,7 +91,6 @@ def test_users_are_ordered_by_name_and_paged_backward(gql: GraphQL) -> None:
     assert [edge["node"]["name"] for edge in before["edges"]] == ["Zoe"]
 
 
-@pytest.mark.django_db
 def test_user_is_created_and_deleted(gql: GraphQL) -> None:
     admin = make_actor(Role.ADMIN)
     create = (

@@ -15,8 +15,6 @@ from users.authentication import authenticate
 from users.models import IssuedToken, User
 from users.revocations import REVOCATIONS
 
-pytestmark = pytest.mark.django_db
-
 
 def lock(user: User) -> None:
     user.is_active = False

@@ -23,7 +23,6 @@ def create(**values: Any) -> User:
     return services.create_user(**{"actor": OPERATOR, "email": "ines@example.invalid", "name": "Ines", **values})
 
 
-@pytest.mark.django_db
 def test_new_user_is_a_reader_without_a_password_by_default() -> None:
     user = create(email="  Ines@Example.invalid ", name=" Ines  Ähre ")
 
@@ -32,7 +31,6 @@ def test_new_user_is_a_reader_without_a_password_by_default() -> None:
     assert (stored.is_active, stored.has_usable_password()) == (True, False)
 
 
-@pytest.mark.django_db
 def test_password_is_stored_as_an_argon2_hash() -> None:
     user = create(password=PASSWORD)
 
@@ -41,7 +39,6 @@ def test_password_is_stored_as_an_argon2_hash() -> None:
     assert (stored.check_password(PASSWORD), stored.check_password(PASSWORD.upper())) == (True, False)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("values", "fields"),
     [
@@ -66,7 +63,6 @@ def test_invalid_user_is_rejected_and_not_stored(values: dict[str, Any], fields:
     assert not User.objects.exists()
 
 
-@pytest.mark.django_db
 def test_user_at_the_limits_is_stored() -> None:
     domain = "@example.invalid"
 
@@ -75,7 +71,6 @@ def test_user_at_the_limits_is_stored() -> None:
     assert (len(user.name), len(user.email)) == (150, 254)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("email", ["ines@example.invalid", "INES@EXAMPLE.INVALID", " Ines@Example.Invalid "])
 def test_email_taken_in_any_case_raises_conflict(email: str) -> None:
     create()
@@ -105,7 +100,6 @@ def test_one_of_two_concurrent_creations_with_an_email_succeeds() -> None:
     assert outcomes == {winner, f"The email {loser} is taken."}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
 def test_key_has_a_prefix_and_by_default_all_scopes_and_a_year(role: Role) -> None:
     user = make_user(role)
@@ -120,7 +114,6 @@ def test_key_has_a_prefix_and_by_default_all_scopes_and_a_year(role: Role) -> No
     assert (row.revoked_at, row.last_used_at) == (None, None)
 
 
-@pytest.mark.django_db
 def test_key_is_stored_as_a_hash() -> None:
     key = services.create_api_key(actor=OPERATOR, email=make_user().email, name="blog")
 
@@ -132,7 +125,6 @@ def test_key_is_stored_as_a_hash() -> None:
     assert hashlib.sha256(key.encode()).hexdigest() in row
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("values", "field"),
     [
@@ -152,7 +144,6 @@ def test_invalid_key_is_rejected_and_not_stored(values: dict[str, Any], field: s
     assert not ApiKey.objects.exists()
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("name", "days"), [("x", 1), ("x" * 100, 36_500)])
 def test_key_at_the_limits_is_stored(name: str, days: int) -> None:
     services.create_api_key(actor=OPERATOR, email=make_user().email, name=name, expires_in_days=days)
@@ -160,7 +151,6 @@ def test_key_at_the_limits_is_stored(name: str, days: int) -> None:
     assert ApiKey.objects.get().name == name
 
 
-@pytest.mark.django_db
 def test_revocation_affects_only_its_key_and_keeps_the_first_time() -> None:
     user = make_user()
     prefix, other = (

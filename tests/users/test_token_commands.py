@@ -16,7 +16,6 @@ from users import tokens
 from users.authentication import authenticate
 
 
-@pytest.mark.django_db
 def test_issue_token_prints_a_working_token_only() -> None:
     user = make_user(Role.AUTHOR, email=EMAIL)
 
@@ -27,7 +26,6 @@ def test_issue_token_prints_a_working_token_only() -> None:
     assert (actor.user_id, actor.role, actor.scopes) == (user.pk, Role.AUTHOR, ROLE_SCOPES[Role.AUTHOR])
 
 
-@pytest.mark.django_db
 def test_issue_token_accepts_scopes_and_a_lifetime() -> None:
     make_user(Role.AUTHOR, email=EMAIL)
 
@@ -38,7 +36,6 @@ def test_issue_token_accepts_scopes_and_a_lifetime() -> None:
     assert (claims["scope"], claims["exp"] - claims["iat"]) == ("posts:read posts:write", 7)
 
 
-@pytest.mark.django_db
 def test_issue_token_names_scopes_that_the_role_does_not_allow() -> None:
     make_user(Role.READER, email=EMAIL)
 
@@ -48,7 +45,6 @@ def test_issue_token_names_scopes_that_the_role_does_not_allow() -> None:
     assert err == "Note: the role reader does not allow posts:write; the token cannot use it.\n"
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -66,7 +62,6 @@ def test_issue_token_rejects_invalid_arguments(arguments: list[str], message: st
         run_command("issue_token", *arguments)
 
 
-@pytest.mark.django_db
 def test_rotate_jwt_key_prints_the_new_key_id_and_old_tokens_stay_valid(settings: Settings, tmp_path: Path) -> None:
     settings.VAR_DIR = tmp_path
     user = make_user()
@@ -85,7 +80,6 @@ FIRST = Key.generate()
 SECRET = "a secret of thirty-two bytes, at least"
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("secret", ["", SECRET])
 def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings, tmp_path: Path, secret: str) -> None:
     settings.VAR_DIR = tmp_path

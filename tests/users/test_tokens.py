@@ -14,8 +14,6 @@ from contentapi.core.identity import Role, Scope
 from tests.factories import make_user
 from users.tokens import AUDIENCE, issue_token, read_claims
 
-pytestmark = pytest.mark.django_db
-
 
 def test_token_contains_the_user_the_scopes_and_the_times() -> None:
     user = make_user(Role.AUTHOR, name="Inés")

@@ -10,8 +10,6 @@ from tests.factories import get_user, make_actor, make_user
 from tests.resources import send_request
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 ADA = {"name": "Ada", "email": "ada@example.invalid"}
 
 

@@ -16,8 +16,6 @@ from tests.event_log import relay
 from tests.factories import make_post, make_user
 from tests.webhook_rows import make_attempt, make_delivery, make_webhook
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def webhook(db: None) -> Webhook:

@@ -9,8 +9,6 @@ from django.urls import reverse
 from contentapi.graphql.explorer.page import render_page
 from tests.factories import make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def test_login_is_the_main_content(client: Client) -> None:
     text = client.get(reverse("admin:login")).text

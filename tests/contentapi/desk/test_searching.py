@@ -11,7 +11,6 @@ from contentapi.core.identity import Role
 from contentapi.desk.lists import build_pattern
 from tests.factories import make_user
 
-pytestmark = pytest.mark.django_db
 EQUAL = [
     ("muller", "Jörg MÜLLER"),
     ("MÜLLER", "muller"),

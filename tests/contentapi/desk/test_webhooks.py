@@ -30,8 +30,6 @@ NEW = {
     "scopes": ["posts:read"],
 }
 
-pytestmark = pytest.mark.django_db
-
 
 def open_page(name: str, *ids: object) -> str:
     return reverse(f"admin:events_webhook_{name}", args=ids)

@@ -1,6 +1,5 @@
 import json
 
-import pytest
 from django.db import connection
 from pytest_django import Settings
 
@@ -10,7 +9,6 @@ from tests.environment import set_environment
 from tests.factories import make_actor
 
 
-@pytest.mark.django_db
 def test_triggers_on_shards_see_who_changes_rows_in_the_block_only(settings: Settings) -> None:
     actor = make_actor(Role.EDITOR).through("REST")
     set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")

@@ -16,8 +16,6 @@ from contentapi.events.models import Event, Log
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_order, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def read(actor: Actor = ANONYMOUS, **given: Any) -> list[Event]:
     values: dict[str, Any] = {"after": None, "types": None, "subject": None, **given}

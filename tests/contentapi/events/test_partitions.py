@@ -22,7 +22,6 @@ from contentapi.events.partitions import (
 )
 from tests.environment import set_environment
 
-pytestmark = pytest.mark.django_db
 OLD = "events_event_20010203"
 
 

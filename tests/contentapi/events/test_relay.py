@@ -22,7 +22,6 @@ from contentapi.events.relay import CHANNEL, RELAY_LOCK, Relay, move_events
 from contentapi.monitoring.figures import FIGURES
 from tests.factories import make_author
 
-pytestmark = pytest.mark.django_db
 with_transactions = pytest.mark.django_db(transaction=True)  # which another connection sees
 
 

@@ -13,8 +13,6 @@ from tests.contentapi.events.actions import make_commented_post
 from tests.event_log import collect_events
 from tests.factories import make_author, make_comment, make_order, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def test_nothing_is_announced_in_silence() -> None:
     with collect_events() as events:

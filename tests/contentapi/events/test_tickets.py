@@ -13,7 +13,6 @@ from contentapi.events.tickets import consume_ticket, create_ticket
 from tests.conftest import make_api_key
 from tests.factories import make_actor
 
-pytestmark = pytest.mark.django_db
 CREDENTIAL = {"X-API-Key": "capi_12345678_secret"}
 
 

@@ -18,7 +18,6 @@ from tests.event_log import collect_events, describe
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from users import services as users
 
-pytestmark = pytest.mark.django_db
 # Actions whose event names the user who acted
 ATTRIBUTED = (
     "update, publish an archived post again, delete with comments, comment, hide, edit an author, create an author, "

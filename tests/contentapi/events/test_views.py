@@ -17,7 +17,6 @@ from tests.conftest import GraphQL, make_api_key
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_comment, make_image, make_order, make_post, make_user
 
-pytestmark = pytest.mark.django_db
 PAGE = """
 query ($first: Int, $after: String, $types: [String!], $subject: ID) {
   events(first: $first, after: $after, types: $types, subject: $subject) {

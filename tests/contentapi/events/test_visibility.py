@@ -14,8 +14,6 @@ from tests.conftest import GraphQL
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_comment, make_image, make_order, make_post
 
-pytestmark = pytest.mark.django_db
-
 
 def list_types(actor: Actor, subject: int) -> list[str]:
     relay()

@@ -25,8 +25,6 @@ from tests.resources import RestResponse, send_request
 from tests.thoroughness import scale_examples
 from tests.webhook_rows import make_attempt, make_delivery, make_webhook
 
-pytestmark = pytest.mark.django_db
-
 DEEPEST = 4
 
 

@@ -13,8 +13,6 @@ from tests.contract.own_types import OWN_TYPES
 
 CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.mark.parametrize("accept", ["", "*/*", "application/json", "application/json, text/html", "image/png"])
 def test_program_gets_the_links_as_json(accept: str) -> None:

@@ -20,8 +20,6 @@ from tests.resources import send_request
 from tests.thoroughness import scale_examples
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 

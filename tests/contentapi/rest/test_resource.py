@@ -9,8 +9,6 @@ from contentapi.core.identity import Role
 from tests.factories import make_actor, make_author, make_post, make_user
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
-
 RATE = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 NEW = {"title": "Hello", "body": "A first post."}
 

@@ -21,8 +21,6 @@ from tests.users.oauth.flow import (
 )
 from users import tokens
 
-pytestmark = pytest.mark.django_db
-
 WRITE = 'mutation { createPost(input: {title: "By an application", body: ""}) { author { name } } }'
 
 

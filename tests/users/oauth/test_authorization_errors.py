@@ -5,8 +5,6 @@ from oauth2_provider.models import Grant
 
 from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member, read_redirect_parameters
 
-pytestmark = pytest.mark.django_db
-
 REDIRECTED = {
     "no challenge": ({"code_challenge": None, "code_challenge_method": None}, "invalid_request"),
     "plain": ({"code_challenge_method": "plain"}, "invalid_request"),

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from django.test import Client
 from oauth2_provider.models import Application
 
@@ -11,8 +10,6 @@ from tests.users.oauth.client_forms import change_application, submit_applicatio
 from tests.users.oauth.flow import CALLBACK, Browser, make_member
 from tests.users.oauth.flow import Application as OAuthApplication
 from users.oauth.clients import describe_state, register_client
-
-pytestmark = pytest.mark.django_db
 
 
 def test_client_secret_is_stored_as_a_hash() -> None:

@@ -11,8 +11,6 @@ from tests.users.oauth.flow import CALLBACK
 from tests.users.oauth.flow import Application as OAuthApplication
 from users.oauth.clients import register_client
 
-pytestmark = pytest.mark.django_db
-
 WRONG = [
     "http://app.example.invalid/callback",
     "app.example.invalid/callback",

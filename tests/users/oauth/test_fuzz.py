@@ -12,8 +12,6 @@ from tests.admin_forms import log_in
 from tests.thoroughness import scale_examples
 from tests.users.oauth.flow import CALLBACK, Application, make_member
 
-pytestmark = pytest.mark.django_db
-
 NAMES = [
     "client_id", "client_secret", "redirect_uri", "response_type", "response_mode", "scope", "state", "code",
     "code_challenge", "code_challenge_method", "code_verifier", "grant_type", "refresh_token", "token", "prompt",

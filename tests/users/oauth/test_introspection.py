@@ -12,8 +12,6 @@ from oauth2_provider.models import AccessToken
 from tests.users.oauth.flow import Application, Browser, make_member
 from users import tokens
 
-pytestmark = pytest.mark.django_db
-
 
 def introspect(application: Application, token: str) -> dict[str, Any]:
     response = application.post("/oauth/introspect", token=token)

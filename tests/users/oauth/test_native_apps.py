@@ -12,8 +12,6 @@ from tests.users.oauth.client_forms import change_application, submit_applicatio
 from tests.users.oauth.flow import Application, Browser, make_member
 from users.oauth.clients import allows_redirect_uri, register_client
 
-pytestmark = pytest.mark.django_db
-
 LOOPBACK = "http://127.0.0.1/callback"
 NATIVE = [
     LOOPBACK,

@@ -12,8 +12,6 @@ from oauth2_provider.models import Application as Registration
 
 from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member, query_api
 
-pytestmark = pytest.mark.django_db
-
 # The code of RFC 6749, section 5.2, and the parameters that cause it
 EXCHANGES: dict[str, tuple[str, dict[str, str]]] = {
     "a wrong verifier": ("invalid_grant", {"code_verifier": "x" * 50}),

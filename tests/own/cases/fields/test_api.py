@@ -10,8 +10,6 @@ from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
-
 FIELDS = "subtitle rating price isSponsored eventAt level sources levels"
 VALUES = {
     "subtitle": "A line",

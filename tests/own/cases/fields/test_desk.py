@@ -15,8 +15,6 @@ from contentapi.auth.sessions import build_session_actor
 from contentapi.core.identity import Actor, Role
 from tests.factories import make_author, make_post, make_user
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def editor(client: Client) -> Actor:

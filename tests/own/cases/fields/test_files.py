@@ -13,8 +13,6 @@ from tests.blog.markdown_files import build_file, import_text
 from tests.event_log import collect_events
 from tests.factories import make_author, make_post
 
-pytestmark = pytest.mark.django_db
-
 LINES = """rating = 3
 subtitle = "A line"
 eventAt = 2026-11-21T09:30:00Z

@@ -26,7 +26,6 @@ def list_titles(query: str) -> list[str]:
     return sorted(post["title"] for post in send_request("GET", f"/posts?{query}").body["data"])
 
 
-@pytest.mark.django_db
 def test_filters_select_by_the_shown_values(gql: GraphQL) -> None:
     make_post(title="A", own={"rating": 3, "level": "expert", "sources": ["x", "y"]})
     make_post(title="B", own={"rating": 4, "isSponsored": True, "sources": ["y"]})
@@ -39,13 +38,11 @@ def test_filters_select_by_the_shown_values(gql: GraphQL) -> None:
     assert find(gql, sources="y", rating=4) == list_titles("sources=y&rating=4") == ["B"]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("query", ["rating=three", "rating=", "level=master", "isSponsored=1", "subtitle=a"])
 def test_parameter_of_another_type_or_without_a_filter_is_400(query: str) -> None:
     assert send_request("GET", f"/posts?{query}").status == 400
 
 
-@pytest.mark.django_db
 def test_pages_follow_with_the_same_filter_only() -> None:
     for title in ("A", "B", "C"):
         make_post(title=title, own={"rating": 3})
@@ -58,7 +55,6 @@ def test_pages_follow_with_the_same_filter_only() -> None:
     assert other.status == 400
 
 
-@pytest.mark.django_db
 def test_search_finds_among_the_filtered_posts() -> None:
     posts = [
         make_post(title=title, own={"rating": rating}) for title, rating in (("harbour one", 3), ("harbour two", 4))

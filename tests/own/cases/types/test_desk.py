@@ -12,7 +12,6 @@ from tests.admin_forms import get_form_errors, read_form, submit_form
 from tests.factories import make_author, make_image, make_post, make_user
 from tests.own.cases.types.rows import make_dish
 
-pytestmark = pytest.mark.django_db
 LIST, ADD = reverse("admin:dishes_dish_changelist"), reverse("admin:dishes_dish_add")
 VALUES = {"title": "Soup", "servings": "4", "steps": "Cook.\r\nEat.", "course": "main", "tags": "a\r\nb"}
 

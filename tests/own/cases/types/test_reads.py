@@ -14,7 +14,6 @@ from tests.factories import make_actor, make_author, make_image, make_post
 from tests.own.cases.types.rows import make_dish
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
 DISH = """query Dish($id: ID!) { dish(id: $id) {
   title servings course tags isVegan cover { id } related { id } author { name } version
 } }"""

@@ -28,7 +28,6 @@ from tests.factories import make_actor, make_author, make_image, make_post, make
 from tests.own.cases.types.rows import BODY, make_dish
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
 READ, WRITE = Scope("dishes:read"), Scope("dishes:write")
 HIDDEN = "This has a title that is not public"
 

@@ -15,7 +15,6 @@ from tests.factories import make_actor, make_author, make_image, make_post
 from tests.own.cases.types.rows import BODY, make_dish
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
 CREATE = "mutation Create($input: CreateDishInput!) { createDish(input: $input) { dish { id author { id } } } }"
 UPDATE = "mutation Update($input: UpdateDishInput!) { updateDish(input: $input) { dish { title version } } }"
 ROLES = [(None, 401), (Role.READER, 403), (Role.AUTHOR, 201), (Role.EDITOR, 201), (Role.ADMIN, 201)]
