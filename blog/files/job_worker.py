@@ -1,23 +1,24 @@
 """The work of imports, which is a job of the worker.
 
-Several workers can run. A worker locks the source of an import for its database session: so one worker at a time works
-on a source, and PostgreSQL releases the lock of a worker that was killed. Another worker then continues. Each file is
-one transaction, together with its result and the progress. `run` numbers the workers that have worked on an import: a
-worker whose number is no longer the last one stops.
+Several workers can run. A worker claims an import while no other one works on its source, and renews the claim while it
+works. Another worker continues the import of one that was killed. Each file is one transaction, together with its
+result and the progress. `run` numbers the workers that have worked on an import: a worker whose number is no longer the
+last one stops.
 """
 
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from datetime import timedelta
 from tempfile import TemporaryFile
 from threading import Event
 from typing import IO, Any
 
 from django.contrib.auth import get_user_model
 from django.db import Error as DatabaseErrors
-from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db import transaction
+from django.db.models import F, Min, QuerySet
 from django.utils import timezone
 
 from blog.files import archives, importing, jobs, reading
@@ -26,17 +27,14 @@ from blog.files.importing import Earlier, FileReport, ImportOutcome
 from blog.files.reading import LimitedParser, MarkdownFile
 from blog.models import RUNNING_IMPORT, ImportJob, ImportResult, ImportState
 from contentapi.auth.sessions import build_session_actor
-from contentapi.conf.timeouts import IMPORT_SIGN_OF_LIFE
+from contentapi.conf.timeouts import CLAIM_RENEWAL
 from contentapi.core.errors import ApiError, Forbidden
 from contentapi.core.identity import WORKER, Actor
-from contentapi.db.statements import fetch_column
+from contentapi.worker.claims import CLAIM_END, IS_FREE, claim
 
 logger = logging.getLogger("contentapi.worker")
 MAX_NOTES = 10  # of a file that the plan shows
 MAX_ATTEMPTS = 5  # runs that end before the first file is finished
-# The name stays: releases that run side by side share the lock.
-LOCK_SOURCE = "SELECT pg_try_advisory_lock(hashtext('blog.import_jobs'), hashtext(%s))"
-UNLOCK = "SELECT pg_advisory_unlock(hashtext('blog.import_jobs'), hashtext(%s))"
 NO_PROGRESS = (
     "The import stopped several times at the same file, which is number {number} of {total}. "
     "Remove this file from the zip file, and report the error to the operator."
@@ -54,57 +52,36 @@ def work_on_imports(stop: Event) -> None:
 
     Any worker can then continue the import. After any other error, the import has failed.
     """
-    is_busy = True
-    while is_busy and not stop.is_set():
-        running = ImportJob.objects.filter(RUNNING_IMPORT).order_by("pk")
-        is_busy = any(work_if_free(job, stop) for job in running)
-
-
-def work_if_free(waiting: ImportJob, stop: Event) -> bool:
-    """Work on an import, unless another worker works on its source. Return whether there was something to do."""
-    with lock_source(waiting.source) as is_free:
-        job = take_up_import(waiting.pk) if is_free else None
-        if job is not None:
+    while not stop.is_set() and (job := claim_import()) is not None:
+        try:
             work_on_import(job, stop)
-        return job is not None
+        finally:
+            with suppress(DatabaseErrors):  # a claim that cannot be released ends by itself
+                ImportJob.objects.filter(pk=job.pk, run=job.run).update(claimed_until=None)
 
 
 @transaction.atomic
-def take_up_import(job_id: int) -> ImportJob | None:
-    """Number a new run of an import and return it. Return None if the import has ended, or fails now."""
-    job = ImportJob.objects.select_for_update().filter(RUNNING_IMPORT, pk=job_id).first()
-    if job is None:
-        return None
-    if job.attempts >= MAX_ATTEMPTS:
-        is_undo = job.state == ImportState.UNDOING
-        problem = NO_UNDO if is_undo else NO_PROGRESS.format(number=job.done + 1, total=job.total)
-        jobs.end_import(job, ImportState.FAILED, WORKER, problem)
-        return None
-    job.run, job.attempts = job.run + 1, job.attempts + 1
-    job.save(update_fields=["run", "attempts"])
-    return job
-
-
-@contextmanager
-def lock_source(source: str) -> Iterator[bool]:
-    """Lock a source for this session, if it is free. The lock of a killed worker ends with its session."""
-    is_free = bool(fetch_column(LOCK_SOURCE, [source])[0])
-    try:
-        yield is_free
-    finally:
-        if is_free and connection.connection is not None and not connection.needs_rollback:
-            try:
-                connection.cursor().execute(UNLOCK, [source])
-            except DatabaseErrors:
-                connection.close()
+def claim_import() -> ImportJob | None:
+    """Claim an import, of each source the oldest one, unless a worker works on an import of this source."""
+    running = ImportJob.objects.filter(RUNNING_IMPORT)
+    free = running.exclude(source__in=running.filter(~IS_FREE).values("source"))
+    in_turn = free.values("source").annotate(oldest=Min("pk")).order_by("oldest")
+    for pk in in_turn.values_list("oldest", flat=True):
+        if job := claim(running.filter(pk=pk), run=F("run") + 1):
+            return job
+    return None
 
 
 def work_on_import(job: ImportJob, stop: Event) -> None:
     """Check, import or undo the files until the import has ended, or until `stop` is set. Raises database errors."""
+    is_undo = job.state == ImportState.UNDOING
+    if job.attempts > MAX_ATTEMPTS:
+        fail(job, NO_UNDO if is_undo else NO_PROGRESS.format(number=job.done + 1, total=job.total))
+        return
     try:
         actor = build_actor(job)
         importing.require_import_permission(actor)
-        (undo_files if job.state == ImportState.UNDOING else process_files)(job, actor, stop)
+        (undo_files if is_undo else process_files)(job, actor, stop)
         finish(job, actor)
     except Stopped:
         return
@@ -141,8 +118,8 @@ def make_progress(job: ImportJob) -> Iterator[ImportJob]:
         if current is None:
             raise Stopped
         yield current
-        current.attempts, current.updated_at = 0, timezone.now()
-        current.save(update_fields=["state", "done", "attempts", "updated_at"])
+        current.attempts, current.updated_at, current.claimed_until = 0, timezone.now(), CLAIM_END
+        current.save(update_fields=["state", "done", "attempts", "updated_at", "claimed_until"])
 
 
 def process_files(job: ImportJob, actor: Actor, stop: Event) -> None:
@@ -194,9 +171,9 @@ def list_remaining(files: Sequence[MarkdownFile], results: Sequence[ImportResult
 def show_life(job: ImportJob) -> None:
     """Store from time to time that the worker reads files, which takes some time before the first result."""
     now = timezone.now()
-    if now > job.updated_at + IMPORT_SIGN_OF_LIFE:
+    if now > job.updated_at + timedelta(seconds=CLAIM_RENEWAL):
         job.updated_at = now
-        if not select_taken(job).update(updated_at=now):
+        if not select_taken(job).update(updated_at=now, claimed_until=CLAIM_END):
             raise Stopped
 
 

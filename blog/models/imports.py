@@ -63,6 +63,7 @@ class ImportJob(models.Model):
     problem = models.TextField(blank=True, help_text="Why the import failed.")
     run = models.PositiveIntegerField(default=0, help_text="How often a worker has begun or continued the work.")
     attempts = models.PositiveSmallIntegerField(default=0, help_text="The runs since the last file that was finished.")
+    claimed_until = models.DateTimeField(null=True, help_text="Until when it is that worker's alone.")
     undone_by = models.BigIntegerField(null=True, help_text="The id of the user who undid the import.")
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now, help_text="When the worker last finished a file.")

@@ -26,7 +26,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, F, Min, Q
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from blog import policy
@@ -34,7 +33,7 @@ from blog.images.formats import MAX_MEMORY, list_extensions, list_widths
 from blog.models import IS_WAITING, Image, ImageStatus
 from blog.services.images import DELETED
 from contentapi.conf import conf
-from contentapi.conf.timeouts import IMAGE_CLAIM, IMAGE_CLAIM_RENEWAL, IMAGE_LIMIT, UPLOADS_KEPT_FOR
+from contentapi.conf.timeouts import CLAIM_RENEWAL, IMAGE_LIMIT, UPLOADS_KEPT_FOR
 from contentapi.core.identity import Actor
 from contentapi.core.limited_child import ChildEnded, LimitedChild
 from contentapi.core.policy import require_permission
@@ -42,6 +41,7 @@ from contentapi.media.access import get_storage
 from contentapi.media.storage import PUBLIC, compute_key, name_file
 from contentapi.monitoring.figures import FIGURES
 from contentapi.monitoring.owned_folder import OwnedFolder
+from contentapi.worker.claims import CLAIM_END, IS_FREE, claim
 from contentapi.worker.items import try_item
 
 LOG = logging.getLogger("contentapi.worker")
@@ -79,7 +79,7 @@ def work_on_claimed(image: Image, work: Callable[[Image], None]) -> bool:
         work(image)
     except Exception as error:
         if not (isinstance(error, ChildEnded) and error.status == -SIGKILL):
-            release(image, Now() + IMAGE_CLAIM)
+            release(image, CLAIM_END)
         raise
     return True
 
@@ -91,14 +91,10 @@ def claim_image(condition: Q) -> Image | None:
     The images of the person with the fewest come first: an import does not hold up the others.
     """
     images = Image.objects.filter(condition)
-    is_free = Q(claimed_until=None) | Q(claimed_until__lte=Now())
-    people = images.values("owner_id").annotate(number=Count("pk"), oldest=Min("pk", filter=is_free))
+    people = images.values("owner_id").annotate(number=Count("pk"), oldest=Min("pk", filter=IS_FREE))
     in_turn = people.exclude(oldest=None).order_by("number", "oldest")
     for pk in in_turn.values_list("oldest", flat=True):
-        image = images.filter(is_free, pk=pk).select_for_update(skip_locked=True).first()
-        if image is not None:
-            images.filter(pk=pk).update(claimed_until=Now() + IMAGE_CLAIM, attempts=F("attempts") + 1)
-            image.attempts += 1
+        if image := claim(images.filter(pk=pk)):
             return image
     return None
 
@@ -110,7 +106,7 @@ def select_claimed(image: Image) -> Any:
 
 def renew(image: Image) -> bool:
     """Renew a claim. Return whether it is still that of this worker."""
-    return bool(select_claimed(image).update(claimed_until=Now() + IMAGE_CLAIM))
+    return bool(select_claimed(image).update(claimed_until=CLAIM_END))
 
 
 def release(image: Image, until: Any = None) -> None:
@@ -189,7 +185,7 @@ def process_file(source: Path, folder: Path, may_continue: Callable[[], bool]) -
     try:
         with closing(LimitedChild(COMMAND, memory=MAX_MEMORY, seconds=IMAGE_LIMIT)) as child:
             child.begin(json.dumps(request).encode())
-            while not child.is_done(IMAGE_CLAIM_RENEWAL):
+            while not child.is_done(CLAIM_RENEWAL):
                 if not may_continue():
                     return None
             outcome: dict[str, Any] = json.loads(child.read_response())

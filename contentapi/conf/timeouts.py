@@ -34,8 +34,8 @@ UPLOADS_KEPT_FOR = timedelta(hours=24)  # also those that are processed: a backu
 OLD_FILES_KEPT_FOR = timedelta(hours=24)  # of an image that has others now: pages that are open name them
 S3_TIMEOUT = 10.0  # to connect, and then for each response
 IMAGE_LIMIT = 20  # of processor time for one image
-IMAGE_CLAIM = timedelta(seconds=30)  # without a sign of life of the worker that processes an image
-IMAGE_CLAIM_RENEWAL = 5.0  # between two signs of life
+CLAIM = timedelta(seconds=30)  # of the worker on an image or an import, without a sign of life
+CLAIM_RENEWAL = 5.0  # between two signs of life
 
 # Webhooks
 WEBHOOK_CONNECT_LIMIT = 5.0  # to resolve the name and to connect, with the handshake of TLS
@@ -63,7 +63,6 @@ HISTORY_ENTRY = timedelta(minutes=10)  # in which the versions of a draft by one
 IMPORTS_KEPT_FOR = timedelta(days=30)
 PARSER_LIMIT = 20.0  # of processor time for one file
 IMPORT_SILENCE_LIMIT = timedelta(seconds=20 + PARSER_LIMIT)  # without progress of any import: no worker is running
-IMPORT_SIGN_OF_LIFE = timedelta(seconds=5)  # between two of the worker that reads the files for the first time
 PARSER_WAIT = 0.2  # for the parser, after which the caller may do something else
 SHORTEST_PREVIEW_LIFETIME = 5 * 60  # of a preview link
 DEFAULT_PREVIEW_LIFETIME = 24 * 3600

@@ -99,7 +99,7 @@ def test_child_is_ended_when_the_worker_stops(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(
         processing, "COMMAND", [sys.executable, "-c", "import time; print(end='.', flush=True); time.sleep(600)"]
     )
-    monkeypatch.setattr(processing, "IMAGE_CLAIM_RENEWAL", 0.05)
+    monkeypatch.setattr(processing, "CLAIM_RENEWAL", 0.05)
     asked: list[bool] = []
 
     def may_continue() -> bool:

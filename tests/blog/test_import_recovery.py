@@ -5,18 +5,20 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable
+from datetime import timedelta
 from threading import Event
 
 import pytest
 from django.conf import settings
 from django.db import OperationalError, connection
+from django.utils import timezone
 
 from blog.files import archives, importing, job_worker, jobs
 from blog.files.front_matter import MarkdownPost
 from blog.files.reading import LimitedParser
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
+from contentapi.conf.timeouts import CLAIM
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
 from tests.blog.import_work import finish_work, list_results, make_files, process_files, upload
@@ -105,9 +107,14 @@ def test_import_of_a_killed_worker_is_continued_by_another_one(editor: Actor) ->
     assert run_worker_that_is_killed() == -signal.SIGKILL
     job.refresh_from_db()
     assert (job.state, job.done, Post.objects.count()) == ("importing", 4, 4)
-    deadline = time.monotonic() + 60
-    while ImportJob.objects.get(pk=job.pk).state == "importing" and time.monotonic() < deadline:
-        finish_work()  # PostgreSQL notices the end of the process after a moment
+    finish_work()
+    job.refresh_from_db()
+    assert (job.state, job.done, job.run) == ("importing", 4, 2)  # the claim of the killed worker has not ended
+
+    assert job.claimed_until is not None
+    assert timedelta() < job.claimed_until - timezone.now() <= CLAIM
+    ImportJob.objects.update(claimed_until=timezone.now())
+    finish_work()
 
     job.refresh_from_db()
     assert (job.state, job.done, job.run) == ("done", 9, 3)
@@ -131,9 +138,31 @@ def test_two_workers_import_each_file_once(editor: Actor) -> None:
     assert set(Post.objects.values_list("version", flat=True)) == {1}
 
 
+def test_one_worker_at_a_time_works_on_a_source(editor: Actor) -> None:
+    for source in ("one", "one", "two"):
+        upload(editor, make_files(1), source=source)
+
+    claimed = [job_worker.claim_import() for _ in range(3)]
+    assert [job and job.source for job in claimed] == ["one", "two", None]
+
+    ImportJob.objects.filter(source="one").update(claimed_until=timezone.now())
+    again = job_worker.claim_import()
+    assert claimed[0] is not None
+    assert again is not None
+    assert (again.pk, again.run, again.attempts) == (claimed[0].pk, 2, 2)
+
+
+def test_worker_that_stops_leaves_the_import_to_others(editor: Actor) -> None:
+    job = upload(editor, make_files(2))
+    process_files(1)
+
+    job.refresh_from_db()
+    assert (job.done, job.claimed_until) == (1, None)
+
+
 def test_worker_whose_import_another_worker_has_continued_stops(editor: Actor) -> None:
     job = upload(editor, make_files(3))
-    taken = job_worker.take_up_import(job.pk)
+    taken = job_worker.claim_import()
     assert taken is not None
     ImportJob.objects.filter(pk=job.pk).update(run=7)
 

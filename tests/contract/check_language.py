@@ -141,7 +141,7 @@ NAMES = {
 CONSTANTS = {
     "BATCH": "ROWS_PER_STATEMENT, POSTS_PER_TRANSACTION",
     "INTERVAL": "a name of contentapi/conf/timeouts.py",
-    "LOCK": "LOCK_FILE, LOCK_SOURCE",
+    "LOCK": "LOCK_FILE",
     "METHODS": "ALLOWED_METHODS, RESOURCE_METHODS",
     "TIME_LIMIT": "a name of contentapi/conf/timeouts.py",
 }
