@@ -29,6 +29,7 @@ import contentapi.urls  # noqa: F401 - registers the pages of the desk, over whi
 from contentapi.conf import timeouts
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role
+from contentapi.db.statements import execute
 from contentapi.events.partitions import prepare_partitions
 from contentapi.events.webhooks import bodies, sender
 from contentapi.media.folder import FolderStorage
@@ -156,8 +157,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     """
     with django_db_blocker.unblock():
         prepare_partitions()
-        with connection.cursor() as cursor:
-            cursor.execute(f"ALTER DATABASE {connection.settings_dict['NAME']} SET synchronous_commit = off")
+        execute(f"ALTER DATABASE {connection.settings_dict['NAME']} SET synchronous_commit = off")
         connection.close()  # the next one has the setting
     yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection
+from contentapi.db.statements import execute
 
 CREATE = """
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'This row is poisonous.'; END $$;
@@ -14,10 +14,8 @@ CREATE = """
 @contextmanager
 def poison(table: str, condition: str) -> Iterator[None]:
     """Let the rows of a table that meet a condition, such as `NEW.id = 7`, fail when they are written."""
-    with connection.cursor() as cursor:
-        cursor.execute(CREATE.format(table=table, condition=condition))
+    execute(CREATE.format(table=table, condition=condition))
     try:
         yield
     finally:
-        with connection.cursor() as cursor:
-            cursor.execute("DROP FUNCTION refuse CASCADE")
+        execute("DROP FUNCTION refuse CASCADE")

@@ -11,6 +11,7 @@ from pytest_django import Settings
 from blog.models import Post
 from contentapi.core.identity import Role
 from contentapi.db.distribution import get_backend
+from contentapi.db.statements import execute
 from contentapi.graphql import transactions
 from contentapi.models import IdempotencyRecord
 from contentapi.schema import SCHEMA
@@ -53,8 +54,7 @@ def create(title: str) -> str:
 
 def test_server_error_rolls_back(gql: GraphQL) -> None:
     post = make_post()
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE blog_comment RENAME TO lost")
+    execute("ALTER TABLE blog_comment RENAME TO lost")
 
     comment = f'addComment(input: {{postId: {post.pk}, body: "b"}}) {{ id }}'
     response = gql(build_operation(create("A"), comment, create("C")), actor=make_actor(Role.ADMIN))

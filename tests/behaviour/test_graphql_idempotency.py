@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from blog.models import Post
 from contentapi.core.identity import Role
+from contentapi.db.statements import execute
 from contentapi.models import IdempotencyRecord
 from orders.models import Order
 from tests.blog.racing import race
@@ -112,15 +113,13 @@ def test_server_error_ends_the_operation_and_leaves_nothing(key: str) -> None:
     post = make_post()
     comment = f'addComment(input: {{postId: {post.pk}, body: "b"}}) {{ id }}'
     query = f"mutation {{ a: {create('A')} b: {comment} c: {create('C')} }}"
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE blog_comment RENAME TO lost")
+    execute("ALTER TABLE blog_comment RENAME TO lost")
 
     failed = send_operation(query, key)
 
     assert (failed.status, failed.codes, failed.body["data"]) == (500, ["INTERNAL"], None)
     assert (Post.objects.count(), IdempotencyRecord.objects.count()) == (1, 0)
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE lost RENAME TO blog_comment")
+    execute("ALTER TABLE lost RENAME TO blog_comment")
     retried = send_operation(query, key)
     assert (list(retried.data), retried.headers.get(REPLAYED)) == (["a", "b", "c"], None)
 
@@ -177,9 +176,8 @@ def test_failed_commit_has_data_null_and_leaves_nothing(directive: str) -> None:
 
     failed = send_operation(query, credential, variables=INPUT)
 
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TRIGGER refuse ON blog_post")
-        cursor.execute("DROP FUNCTION refuse_at_commit()")
+    execute("DROP TRIGGER refuse ON blog_post")
+    execute("DROP FUNCTION refuse_at_commit()")
     assert (failed.body["data"], failed.codes, failed.status) == (None, ["INTERNAL"], 500)
     assert list(failed.body["errors"][0]) == ["message", "extensions"]
     assert (Post.objects.count(), IdempotencyRecord.objects.count()) == (0, 0)
@@ -187,12 +185,11 @@ def test_failed_commit_has_data_null_and_leaves_nothing(directive: str) -> None:
 
 
 def refuse_posts_at_commit() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE OR REPLACE FUNCTION refuse_at_commit() RETURNS trigger LANGUAGE plpgsql AS"
-            " $$ BEGIN RAISE EXCEPTION 'no'; END $$"
-        )
-        cursor.execute(
-            "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON blog_post DEFERRABLE INITIALLY DEFERRED"
-            " FOR EACH ROW EXECUTE FUNCTION refuse_at_commit()"
-        )
+    execute(
+        "CREATE OR REPLACE FUNCTION refuse_at_commit() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RAISE EXCEPTION 'no'; END $$"
+    )
+    execute(
+        "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON blog_post DEFERRABLE INITIALLY DEFERRED"
+        " FOR EACH ROW EXECUTE FUNCTION refuse_at_commit()"
+    )

@@ -6,7 +6,6 @@ from threading import Event
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from blog import background, services
@@ -15,6 +14,7 @@ from blog.search import indexing
 from blog.search.indexing import SearchIndexer
 from blog.services import image_processing, renderings
 from contentapi.core.identity import WORKER
+from contentapi.db.statements import execute
 from contentapi.events.models import Event as LogEvent
 from contentapi.events.models import OutboxEvent
 from contentapi.events.partitions import prepare_partitions
@@ -212,8 +212,7 @@ def test_post_that_cannot_be_published_stops_no_other(failures: list[str]) -> No
 
 def test_post_that_cannot_get_a_slug_stops_no_other(failures: list[str]) -> None:
     bad, good = make_post(), make_post()
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE blog_post SET slug = NULL")
+    execute("UPDATE blog_post SET slug = NULL")
     with poison("blog_post", f"NEW.id = {bad.pk}"):
         background.give_first_slugs(Event())
 

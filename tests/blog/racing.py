@@ -10,6 +10,7 @@ from typing import TypeVar
 from django.db import connection, transaction
 
 from blog.models import Post
+from contentapi.db.statements import fetch_column
 
 T = TypeVar("T")
 READ_WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
@@ -63,12 +64,9 @@ def locked(post: Post) -> Iterator[None]:
 
 def get_backend() -> int:
     """Return the process id of the connection of this thread."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        return int(cursor.fetchone()[0])
+    return int(fetch_column("SELECT pg_backend_pid()")[0])
 
 
 def count_waiting_backends(backends: list[int]) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(DISTINCT pid) FROM ({READ_WAITING}) AS waits WHERE pid = ANY(%s)", [backends])  # noqa: S608
-        return int(cursor.fetchone()[0])
+    sql = f"SELECT count(DISTINCT pid) FROM ({READ_WAITING}) AS waits WHERE pid = ANY(%s)"  # noqa: S608
+    return int(fetch_column(sql, [backends])[0])

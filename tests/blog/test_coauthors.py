@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from blog import selectors, services
 from blog.history import trash, versions
@@ -14,6 +14,7 @@ from blog.search.indexing import write_documents
 from blog.selectors import PostCriteria
 from contentapi.core.errors import Conflict, Invalid, get_constraint_name
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
+from contentapi.db.statements import execute
 from tests.blog.post_versions import restore_draft
 from tests.factories import get_user, make_actor, make_author, make_post
 
@@ -97,8 +98,7 @@ def test_lists_follow_changes_in_sql() -> None:
     author, coauthor = make_author(), make_author()
     post = make_post(author=author, coauthor_ids=[coauthor.pk], status="draft")
 
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE blog_post SET status = 'published', created_at = '2020-01-01Z' WHERE id = %s", [post.pk])
+    execute("UPDATE blog_post SET status = 'published', created_at = '2020-01-01Z' WHERE id = %s", [post.pk])
     (row,) = Coauthorship.objects.all()
     assert (row.author, row.is_public, row.created_at.year) == (coauthor, True, 2020)
     assert list_posts_of(coauthor, ANONYMOUS) == [post]

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from blog import services
@@ -13,6 +12,7 @@ from blog.models import RENDERED, Comment, Post, PostSource, PostVersion
 from blog.services import moderation
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR, Role
+from contentapi.db.statements import execute
 from tests.blog.post_deletions import TRANSACTIONS, delete, list_deleted, restore
 from tests.blog.post_versions import get_name
 from tests.blog.racing import race
@@ -66,8 +66,7 @@ def test_deletion_in_the_database_names_nobody(*, in_sql: bool) -> None:
     delete(make_post(), make_actor(Role.EDITOR))  # another transaction of the same connection
 
     if in_sql:
-        with connection.cursor() as cursor:
-            cursor.execute("DELETE FROM blog_post WHERE id = %s", [post.pk])
+        execute("DELETE FROM blog_post WHERE id = %s", [post.pk])
     else:
         Post.objects.filter(pk=post.pk).delete()
 

@@ -8,7 +8,6 @@ from threading import Event
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -16,6 +15,7 @@ from blog import background, services
 from blog.models import Post, PostStatus
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, Role
+from contentapi.db.statements import execute
 from tests.blog.post_versions import edit, get_name, get_newest, list_versions
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_post, make_user
@@ -94,8 +94,7 @@ def update_in_the_shell(post: Post) -> None:
 
 
 def update_in_sql(post: Post) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE blog_post SET title = 'New' WHERE id = %s", [post.pk])
+    execute("UPDATE blog_post SET title = 'New' WHERE id = %s", [post.pk])
 
 
 @pytest.mark.parametrize("change", [save_in_the_shell, update_in_the_shell, update_in_sql])

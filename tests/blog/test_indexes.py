@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, models
+from django.db import models
 
 from blog import policy, selectors
 from blog.models import IS_UNRENDERED, Author, Comment, Post, PostStatus
@@ -16,6 +16,7 @@ from blog.rendering import RENDERER
 from blog.selectors.posts import POST_ORDERS
 from blog.services import moderation
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
+from contentapi.db.statements import execute
 from contentapi.projection import Rows
 from tests.blog.test_models import TABLES
 from tests.factories import make_actor, make_author
@@ -27,9 +28,8 @@ BY_BOTH = "blog_coauthorship_newest blog_post_pkey"
 @pytest.fixture
 def author_with_posts(db: None) -> Author:  # noqa: ARG001
     """Create enough posts for the planner to choose an index. Return an author of a twentieth of them."""
-    with connection.cursor() as cursor:
-        # Without the dead rows of earlier tests, which make indexes longer and so change the planner's choice.
-        cursor.execute("TRUNCATE blog_author, blog_post, blog_comment CASCADE")
+    # Without the dead rows of earlier tests, which make indexes longer and so change the planner's choice.
+    execute("TRUNCATE blog_author, blog_post, blog_comment CASCADE")
     authors = [make_author() for _ in range(20)]
     began = datetime(2020, 1, 1, tzinfo=UTC)
     posts = Post.objects.bulk_create(
@@ -54,9 +54,8 @@ def author_with_posts(db: None) -> Author:  # noqa: ARG001
         Comment(post=post, author=post.author, body="!", created_at=began) for post in posts[:200] for _ in range(5)
     )
     Comment.objects.filter(pk__in=Comment.objects.values("pk")[:20]).update(state="hidden", state_changed_at=began)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE blog_author, blog_post, blog_coauthorship, blog_comment")
-        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL random_page_cost = 1.1")
+    execute("ANALYZE blog_author, blog_post, blog_coauthorship, blog_comment")
+    execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL random_page_cost = 1.1")
     return authors[3]
 
 

@@ -16,6 +16,7 @@ from blog.search.indexing import POSTS_PER_TRANSACTION, SearchIndexer
 from blog.selectors import PostCriteria
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR
+from contentapi.db.statements import execute
 from tests.environment import set_environment
 from tests.factories import make_author, make_post
 
@@ -208,8 +209,7 @@ def test_edit_does_not_wait_for_an_indexer() -> None:
         indexing.write_documents([post.pk])
 
         def edit() -> None:
-            with connection.cursor() as cursor:
-                cursor.execute("SET lock_timeout = '2s'")
+            execute("SET lock_timeout = '2s'")
             services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "kelp"})
             assert not indexing.lock_index()
             services.delete_post(actor=OPERATOR, post_id=str(make_post().pk))

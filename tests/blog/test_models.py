@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, models, transaction
+from django.db import IntegrityError, models, transaction
 
 from blog.models import MAX_BODY, MAX_TAGS, Author, Coauthorship, Comment, Post, PostSource, PostStatus
 from contentapi.core.errors import get_constraint_name
+from contentapi.db.statements import fetch_column
 from tests.factories import make_author, make_comment, make_post
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
@@ -63,9 +64,7 @@ def test_row_that_violates_a_constraint_raises_an_error_with_its_name(name: str,
 
 def test_every_constraint_and_every_rule_of_a_post_has_a_violating_row() -> None:
     names = {constraint.name for table in TABLES for constraint in table._meta.constraints} - {"blog_post_valid"}
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT prosrc FROM pg_proc WHERE proname = 'blog_is_valid_post'")
-        (source,) = cursor.fetchone()
+    [source] = fetch_column("SELECT prosrc FROM pg_proc WHERE proname = 'blog_is_valid_post'")
     rules = {f"blog_post_{rule}" for rule in re.findall(r"(?:THEN|:=) '(\w+)'", source)}
 
     assert {name for name, _ in VIOLATIONS} == names | rules

@@ -21,6 +21,7 @@ from blog.search.words import ENGLISH_FOR_ASCII, split_words
 from contentapi.conf.environment import Language
 from contentapi.core.unicode import INVISIBLE, fold_accents, remove_invisible
 from contentapi.db import statements
+from contentapi.db.statements import fetch_rows
 from tests.blog.search_posts import find, index_posts
 from tests.factories import make_post
 from tests.thoroughness import scale_examples
@@ -222,13 +223,14 @@ def test_accents_are_folded_and_letters_kept(word: str, folded: str) -> None:
 def test_dictionaries_are_those_of_the_configurations() -> None:
     """The first dictionary of an ASCII word (1) and of another word (2) in each configuration."""
     languages = [*get_args(get_args(Language)[0])]
-    with connection.cursor() as cursor:
-        cursor.execute(
+    found = {
+        (language, kind): name
+        for language, kind, name in fetch_rows(
             "SELECT cfgname, maptokentype, dictname FROM pg_ts_config_map JOIN pg_ts_config c ON c.oid = mapcfg"
             " JOIN pg_ts_dict d ON d.oid = mapdict WHERE maptokentype IN (1, 2) AND cfgname = ANY(%s)",
             [languages],
         )
-        found = {(language, kind): name for language, kind, name in cursor.fetchall()}
+    }
     for language in languages:
         own = "simple" if language == "simple" else f"{language}_stem"
         assert found[language, 2] == own

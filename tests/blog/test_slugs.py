@@ -5,7 +5,6 @@ from threading import Event
 from typing import Any
 
 import pytest
-from django.db import connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from blog.models import MAX_OLD_SLUGS, MAX_SLUG, MAX_TITLE, SLUG, OldSlug, Post,
 from blog.services.slugs import find_free_slug, make_slug, number_slug
 from contentapi.core.errors import Conflict, Forbidden, Invalid
 from contentapi.core.identity import Actor, Role
+from contentapi.db.statements import execute
 from tests.blog.post_versions import restore_draft
 from tests.blog.racing import race
 from tests.conftest import GraphQL
@@ -220,8 +220,7 @@ def test_version_of_a_release_without_slugs_is_restored_without_one(editor: Acto
 def test_slug_changed_in_sql_is_a_version_with_an_old_slug(editor: Actor) -> None:
     post = create_post(editor, status="published")
 
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE blog_post SET slug = 'moon' WHERE id = %s", [post.pk])
+    execute("UPDATE blog_post SET slug = 'moon' WHERE id = %s", [post.pk])
 
     post.refresh_from_db()
     assert (post.version, post.changed_with) == (2, "database")

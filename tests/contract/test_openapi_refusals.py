@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from django.db import connection
 from pytest_django import Settings
 
+from contentapi.db.statements import execute
 from tests.conftest import make_api_key
 from tests.contract.openapi_requests import (
     NEW_POST,
@@ -169,8 +169,7 @@ def test_common_error_response_is_as_described(operation: Operation, settings: S
         settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **limits)
         assert_conforms(operation, 413, send_request(operation, request._replace(body={}), world))
     key = make_api_key(world.actors["admin"])
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE users_apikey RENAME TO lost")
+    execute("ALTER TABLE users_apikey RENAME TO lost")
     assert_conforms(
         operation, 500, send_request(operation, request._replace(who="", headers={"X-API-Key": key}), world)
     )

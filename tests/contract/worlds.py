@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from blog.models import Author, Comment, Image, ImageUpload, Post, PostStatus, PreviewLink, WorkingCopy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
+from contentapi.db.statements import fetch_column
 from contentapi.events.webhooks.models import Webhook
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.schema import TYPES
@@ -133,9 +134,7 @@ READ_ALL = " UNION ALL ".join(f"SELECT '{table} ' || t FROM {table} t" for table
 
 def read_all_rows() -> list[str]:
     """Return the rows of the objects of all actions as text, to compare them before and after an action."""
-    with connection.cursor() as cursor:
-        cursor.execute(READ_ALL)
-        return sorted(row for (row,) in cursor)
+    return sorted(row for row in fetch_column(READ_ALL))
 
 
 @contextmanager

@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR, Role
+from contentapi.db.statements import execute
 from orders import selectors, services
 from orders.models import Order, OrderState
 from tests.factories import make_actor, make_order, make_user
@@ -53,9 +53,8 @@ def test_refused_and_repeated_acts_are_not_in_the_history() -> None:
 def test_change_in_sql_is_in_the_history_without_a_person() -> None:
     order = make_order()
 
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE orders_order SET status = 'paid' WHERE id = %s", [order.pk])
-        cursor.execute("UPDATE orders_order SET total = 2 WHERE id = %s", [order.pk])
+    execute("UPDATE orders_order SET status = 'paid' WHERE id = %s", [order.pk])
+    execute("UPDATE orders_order SET total = 2 WHERE id = %s", [order.pk])
 
     assert list_states(order) == [("pending", "", "database"), ("paid", "", "database")]
 

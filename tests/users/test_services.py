@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Role
+from contentapi.db.statements import fetch_column
 from tests.factories import make_user
 from users import services
 from users.models import ApiKey, User
@@ -117,9 +118,7 @@ def test_key_has_a_prefix_and_by_default_all_scopes_and_a_year(role: Role) -> No
 def test_key_is_stored_as_a_hash() -> None:
     key = services.create_api_key(actor=OPERATOR, email=make_user().email, name="blog")
 
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT users_apikey::text FROM users_apikey")
-        [(row,)] = cursor.fetchall()
+    [row] = fetch_column("SELECT users_apikey::text FROM users_apikey")
 
     assert key.rpartition("_")[2] not in row
     assert hashlib.sha256(key.encode()).hexdigest() in row

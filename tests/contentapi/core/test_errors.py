@@ -9,7 +9,7 @@ from django.core.exceptions import (
     RequestDataTooBig,
     SuspiciousOperation,
 )
-from django.db import IntegrityError, InterfaceError, OperationalError, ProgrammingError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, ProgrammingError, transaction
 from django.http import Http404
 
 from contentapi.core.errors import (
@@ -36,6 +36,7 @@ from contentapi.core.errors import (
     to_api_error,
 )
 from contentapi.db.engine.slots import NoSlotAvailable
+from contentapi.db.statements import execute
 from contentapi.http.error_response import django_error_response
 from tests.factories import make_user
 
@@ -124,11 +125,10 @@ def test_other_exception_becomes_a_kind_without_its_text(exception: BaseExceptio
 
 @pytest.mark.django_db
 def test_statement_timeout_is_unavailable() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL statement_timeout = 20")
+    execute("SET LOCAL statement_timeout = 20")
 
-        with pytest.raises(OperationalError) as raised:
-            cursor.execute("SELECT pg_sleep(30)")
+    with pytest.raises(OperationalError) as raised:
+        execute("SELECT pg_sleep(30)")
 
     error = to_api_error(raised.value)
 

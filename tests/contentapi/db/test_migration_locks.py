@@ -9,6 +9,7 @@ from django.db import OperationalError, connection, transaction
 
 from contentapi.db import migration_locks
 from contentapi.db.migration_locks import is_lock_failure, limit_locks
+from contentapi.db.statements import fetch_column
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,9 +25,7 @@ def reader() -> Iterator["psycopg.Connection"]:
 
 
 def read_lock_timeout() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW lock_timeout")
-        return str(cursor.fetchone()[0])
+    return str(fetch_column("SHOW lock_timeout")[0])
 
 
 @pytest.mark.usefixtures("reader")

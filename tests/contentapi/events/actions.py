@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.utils import timezone
 
 from blog import services
@@ -13,6 +12,7 @@ from blog.history import trash
 from blog.models import Author, Comment, Image, Post
 from blog.services import Edit, StateAction, moderation, save_edit
 from contentapi.core.identity import OPERATOR, WORKER, Actor
+from contentapi.db.statements import execute
 from orders import services as orders
 from tests.contract.types import collect
 from tests.factories import make_author, make_comment, make_image, make_order, make_post, make_working_copy
@@ -100,8 +100,7 @@ def make_copied_post() -> Post:
 
 def write_sql(sql: str) -> Callable[[Actor, Any], None]:
     def write(_: Actor, row: Any) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [row.pk])
+        execute(sql, [row.pk])
 
     return write
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from hypothesis import strategies as st
@@ -18,6 +17,7 @@ from blog.models import Comment, DeletedComment, OldSlug, Post
 from blog.services import Edit, StateAction, moderation, save_edit
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import OPERATOR
+from contentapi.db.statements import execute
 from contentapi.events.feed import read_log
 from contentapi.rate_limits.account import COUNTERS
 from tests.content import SELECTION, TEXTS, make_text
@@ -44,8 +44,7 @@ class DraftMachine(RuleBasedStateMachine):
         super().__init__()
         self.author = make_author(name="Known")
         relay()
-        with connection.cursor() as cursor:
-            cursor.execute("TRUNCATE events_outbox")  # its dead rows stay until the transaction of the test ends
+        execute("TRUNCATE events_outbox")  # its dead rows stay until the transaction of the test ends
         log = read_log()
         self.begin = dict.fromkeys(["rest", "graphql"], log.format_cursor(log.position))
         self.cursors = self.begin

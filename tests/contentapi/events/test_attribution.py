@@ -1,9 +1,9 @@
 import json
 
-from django.db import connection
 from pytest_django import Settings
 
 from contentapi.core.identity import Role
+from contentapi.db.statements import fetch_column
 from contentapi.events.triggers import CONTEXT, attribute_changes
 from tests.environment import set_environment
 from tests.factories import make_actor
@@ -21,7 +21,5 @@ def test_triggers_on_shards_see_who_changes_rows_in_the_block_only(settings: Set
 
 
 def read_context() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting(%s, true)", [CONTEXT])
-        (context,) = cursor.fetchone()
+    [context] = fetch_column("SELECT current_setting(%s, true)", [CONTEXT])
     return str(context or "")

@@ -6,9 +6,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from pytest_django import Settings
 
+from contentapi.db.statements import execute
 from contentapi.events.feed import read_log
 from contentapi.events.models import Event, Log
 from contentapi.events.partitions import (
@@ -37,8 +38,7 @@ def list_days() -> set[date]:
 def make_old_event(day: date, position: int) -> str:
     """Add a partition of a day with an event, and return its name."""
     name = f"events_event_{day:%Y%m%d}"
-    with connection.cursor() as cursor:
-        cursor.execute(CREATE.format(table="events_event", name=name, day=day, next_day=day + timedelta(days=1)))
+    execute(CREATE.format(table="events_event", name=name, day=day, next_day=day + timedelta(days=1)))
     values = {"type": "author.created", "timestamp": f"{day}T00:00Z", "subject_id": 1, "is_public": True}
     Event.objects.create(position=position, day=day, **values)
     Log.objects.update(position=position)
@@ -68,8 +68,7 @@ def test_events_expire_and_their_partition_is_dropped_a_day_later(
 
 
 def test_partition_of_another_name_is_left_alone(today: date) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE kept PARTITION OF events_event FOR VALUES FROM ('2001-01-01') TO ('2001-01-02')")
+    execute("CREATE TABLE kept PARTITION OF events_event FOR VALUES FROM ('2001-01-01') TO ('2001-01-02')")
 
     expire_events()
     prepare_partitions()

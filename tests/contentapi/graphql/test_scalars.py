@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from django.db import connection
 from graphql import GraphQLError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from contentapi.db.statements import fetch_column
 from contentapi.graphql.scalars import parse_date_time, serialize_date_time
 
 OFFSETS = st.integers(-15 * 60 - 59, 15 * 60 + 59).map(
@@ -25,9 +25,7 @@ WRONG = "A DateTime is a string like 2026-11-21T09:30:00+00:00, with its offset 
 
 
 def as_postgresql_prints(moment: datetime) -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT to_json(%s::timestamptz)::text", [moment])
-        text: str = json.loads(cursor.fetchone()[0])
+    text: str = json.loads(fetch_column("SELECT to_json(%s::timestamptz)::text", [moment])[0])
     return text
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
+from contentapi.db.statements import execute
 from contentapi.health.readiness import get_readiness
 from contentapi.health.results import Results
 from contentapi.server.complete_requests import RequestBufferingLayer
@@ -177,17 +177,15 @@ def test_many_probes_cost_the_database_one_check(django_assert_num_queries: Any)
 def test_missing_table_is_503_only_if_a_migration_is_missing(
     *, damage: str, repair: str, is_applied: bool, status: int, code: str
 ) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(damage)
-        if not is_applied:
-            cursor.execute("UPDATE django_migrations SET app = 'away' WHERE app = 'blog'")
+    execute(damage)
+    if not is_applied:
+        execute("UPDATE django_migrations SET app = 'away' WHERE app = 'blog'")
     try:
         rest = Client().get("/posts")
         graphql = Client().post("/graphql", {"query": "{ posts { title } }"}, content_type="application/json")
     finally:
-        with connection.cursor() as cursor:
-            cursor.execute(repair)
-            cursor.execute("UPDATE django_migrations SET app = 'blog' WHERE app = 'away'")
+        execute(repair)
+        execute("UPDATE django_migrations SET app = 'blog' WHERE app = 'away'")
 
     assert (rest.status_code, rest.headers["X-Error-Code"]) == (status, code)
     assert graphql.json()["errors"][0]["extensions"]["code"] == code

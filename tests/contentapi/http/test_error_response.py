@@ -15,6 +15,7 @@ from pytest_django import Settings
 
 from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
+from contentapi.db.statements import execute
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.server.fast_path import FastPath
 from contentapi.server.observed_requests import observe_request
@@ -140,8 +141,7 @@ def test_429_has_retry_after(settings: Settings, path: str, accept: str) -> None
 def test_500_reveals_nothing_of_its_cause(
     accept: str, origin: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE blog_post RENAME TO lost")
+    execute("ALTER TABLE blog_post RENAME TO lost")
 
     status, given, content = send_request("GET", "/posts", HTTP_ACCEPT=accept, **origin)
 

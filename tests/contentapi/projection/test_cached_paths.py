@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from contentapi.core.caching import NAMED_CACHES
 from contentapi.core.identity import ALL_SCOPES, Actor, Role, Scope
 from contentapi.db.ids import SEQUENCE
+from contentapi.db.statements import execute
 from contentapi.graphql import endpoint
 from contentapi.rate_limits.account import COUNTERS
 from tests.contentapi.projection.documents import Request, requests
@@ -89,8 +90,7 @@ def test_response_is_that_of_empty_caches(
         body = {"query": request.text, "operationName": request.operation_name, "variables": variables}
         body["extensions"] = {"cost": True}
         with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT setval(%s, %s)", [SEQUENCE, FIRST - 1000])
+            execute("SELECT setval(%s, %s)", [SEQUENCE, FIRST - 1000])
             with recorded() as statements:
                 response = client.post("/graphql", body, content_type="application/json")
             transaction.set_rollback(True)

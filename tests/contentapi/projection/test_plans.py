@@ -15,6 +15,7 @@ from pytest_django import DjangoDbBlocker
 from blog.models import Author, Post
 from blog.selectors.posts import POST_ORDERS
 from contentapi.core.identity import ALL_SCOPES, Actor, Role
+from contentapi.db.statements import execute
 from orders.models import Order
 from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.fixture_rows import ACTORS
@@ -65,8 +66,7 @@ def create_many_rows() -> None:
 
     The tables are empty before: the dead rows of earlier tests make indexes longer, and so change the planner's choice.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE blog_author, blog_post, blog_comment, users_user, orders_order CASCADE")
+    execute("TRUNCATE blog_author, blog_post, blog_comment, users_user, orders_order CASCADE")
     authors = Author.objects.bulk_create(Author(pk=number, name=f"Author {number}") for number in range(1, 1001))
     Post.objects.bulk_create(
         Post(
@@ -89,9 +89,8 @@ def create_many_rows() -> None:
         Order(user=users[number % 1000], total=1, created_at=BEGAN + number * 37 % 1999 * HOUR)
         for number in range(2000)
     )
-    with connection.cursor() as cursor:
-        cursor.execute(WRITE_COMMENTS)
-        cursor.execute("ANALYZE blog_author, blog_post, blog_coauthorship, blog_comment, users_user, orders_order")
+    execute(WRITE_COMMENTS)
+    execute("ANALYZE blog_author, blog_post, blog_coauthorship, blog_comment, users_user, orders_order")
     connection.check_constraints()  # once, and not at the end of each test
 
 
@@ -229,11 +228,9 @@ PUBLIC_PAGES = {
 
 @pytest.mark.usefixtures("many_rows")
 def test_public_pages_use_public_indexes_with_old_and_new_statistics() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(WRITE_DRAFTS)
+    execute(WRITE_DRAFTS)
     assert_public_indexes()  # with the statistics of `many_rows`
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE blog_post")
+    execute("ANALYZE blog_post")
     assert_public_indexes()
 
 

@@ -1,13 +1,14 @@
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from pytest_django import Settings
 
 from blog.models import Post
 from contentapi.db.citus.backend import BACKEND, LOCK_HOLDER
 from contentapi.db.distribution import CLAIMS, get_backend
 from contentapi.db.ids import take_id
+from contentapi.db.statements import execute
 from tests.blog.racing import race
 from tests.contentapi.db.citus.claims_table import CREATE
 from tests.environment import set_environment
@@ -17,17 +18,15 @@ from tests.factories import make_post
 @pytest.fixture
 def claims(db: None, settings: Settings) -> None:  # noqa: ARG001
     set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
-    with connection.cursor() as cursor:
-        cursor.execute(CREATE)
+    execute(CREATE)
 
 
 @pytest.fixture
 def committed_claims(transactional_db: None, settings: Settings) -> Iterator[None]:  # noqa: ARG001
     set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
-    with connection.cursor() as cursor:
-        cursor.execute(CREATE)
-        yield
-        cursor.execute(f"DROP TABLE {CLAIMS}")
+    execute(CREATE)
+    yield
+    execute(f"DROP TABLE {CLAIMS}")
 
 
 def is_held(value: str, post_id: int) -> bool:
@@ -61,8 +60,7 @@ def test_claim_that_is_committed_before_its_post_is_no_void_one() -> None:
     BACKEND.claim("slug", "tides", holder, is_held)
 
     def write_post() -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(LOCK_HOLDER, [holder])
+        execute(LOCK_HOLDER, [holder])
         make_post(pk=holder, slug="tides")
 
     def claim_too() -> bool:

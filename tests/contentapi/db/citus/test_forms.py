@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.db import connection
 from django.db.models import F
 from pytest_django import Settings
 
@@ -18,6 +17,7 @@ from blog.models import Image, Post, PostSource
 from blog.services import moderation
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor, Role
+from contentapi.db.statements import execute
 from contentapi.events.models import Event, Log, OutboxEvent
 from contentapi.events.partitions import prepare_partitions
 from contentapi.events.relay import move_events
@@ -46,8 +46,7 @@ PAGE = """
 @pytest.fixture
 def distributed(settings: Settings) -> Iterator[None]:
     set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
-    with connection.cursor() as cursor:
-        cursor.execute(CREATE)
+    execute(CREATE)
     STATEMENTS.clear()
     DOCUMENTS.clear()
     yield

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, connections
+from django.db import OperationalError, connections
 
 from contentapi.db.engine.slots import (
     MAX_WAITING,
@@ -22,6 +22,7 @@ from contentapi.db.engine.slots import (
     get_connection,
     uninstall_connections,
 )
+from contentapi.db.statements import execute
 
 pytestmark = pytest.mark.usefixtures("own_connection")
 
@@ -73,8 +74,7 @@ class Running:
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
-        with connection.cursor() as cursor:  # also the slot after a wait has a working connection
-            cursor.execute("SELECT pg_sleep(0.005)")
+        execute("SELECT pg_sleep(0.005)")  # also the slot after a wait has a working connection
         with self.lock:
             self.now -= 1
         return id(connections["default"])

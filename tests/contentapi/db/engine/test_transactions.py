@@ -1,18 +1,18 @@
 """Transactions that are tried again after they lost against another one."""
 
 import pytest
-from django.db import IntegrityError, OperationalError, connection
+from django.db import IntegrityError, OperationalError
 
 from contentapi.core.errors import Conflict
 from contentapi.db.engine.transactions import MAX_RETRIES, run_transaction
+from contentapi.db.statements import execute
 from contentapi.models import JobHeartbeat
 
 
 def write_and_fail(code: str) -> None:
     JobHeartbeat.objects.create(job="job", beat_at="2026-01-01T00:00:00Z", worked_at="2026-01-01T00:00:00Z")
     if code:
-        with connection.cursor() as cursor:
-            cursor.execute(f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$")
+        execute(f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$")
 
 
 @pytest.mark.django_db

@@ -4,9 +4,8 @@ from threading import Event as StopEvent
 from time import monotonic
 from typing import Any
 
-from django.db import connection
-
 from contentapi.core.identity import ALL_SCOPES, Actor, Role
+from contentapi.db.statements import execute
 from contentapi.events.webhooks import services
 from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.sender import Sender
@@ -52,8 +51,5 @@ def list_states(webhook: Webhook) -> list[str]:
 
 def make_due(webhook: Webhook) -> None:
     """Let the time of all next attempts come."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE events_delivery SET due_at = now() WHERE webhook_id = %s AND due_at IS NOT NULL", [webhook.pk]
-        )
-        cursor.execute("UPDATE events_webhook SET due_at = now() WHERE id = %s", [webhook.pk])
+    execute("UPDATE events_delivery SET due_at = now() WHERE webhook_id = %s AND due_at IS NOT NULL", [webhook.pk])
+    execute("UPDATE events_webhook SET due_at = now() WHERE id = %s", [webhook.pk])

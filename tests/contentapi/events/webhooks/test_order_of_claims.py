@@ -10,7 +10,6 @@ from typing import NamedTuple
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
@@ -18,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from blog.models import Author
 from contentapi.conf.timeouts import WEBHOOK_RETRIES
 from contentapi.core.identity import OPERATOR
+from contentapi.db.statements import execute
 from contentapi.events.models import Event
 from contentapi.events.webhooks import deliveries
 from contentapi.events.webhooks.deliveries import MOST_TAKEN, claim, find_webhooks, record
@@ -236,6 +236,5 @@ class ClaimMachine(RuleBasedStateMachine):
 def test_events_arrive_in_order_whatever_senders_do(monkeypatch: pytest.MonkeyPatch) -> None:
     # No lease ends by itself, however busy the machine is.
     monkeypatch.setattr(deliveries, "CLAIM", deliveries.CLAIM.replace("interval '60.0 seconds'", "interval '1 day'"))
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM events_webhook")
+    execute("DELETE FROM events_webhook")
     run_machine(ClaimMachine, 50, steps=100)

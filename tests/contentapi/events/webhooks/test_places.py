@@ -1,8 +1,8 @@
 """The places of a sender: what receivers do holds up no others."""
 
 import pytest
-from django.db import connection
 
+from contentapi.db.statements import execute
 from contentapi.events.webhooks import sender as sender_module
 from contentapi.events.webhooks.sender import Sender
 from tests.contentapi.events.webhooks.hooks import list_states, make_hook, send_all
@@ -19,8 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
 
 
 def make_authors(count: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(MAKE_AUTHORS, [count])
+    execute(MAKE_AUTHORS, [count])
 
 
 def test_webhook_gets_eight_requests_at_a_time_and_one_while_it_fails() -> None:

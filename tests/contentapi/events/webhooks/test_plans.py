@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from contentapi.db.statements import execute, fetch_column
 from contentapi.events.feed import read_log
 from contentapi.events.webhooks import planning
 from contentapi.events.webhooks.bodies import read_bodies
@@ -37,14 +38,11 @@ FILL_LOG = f"""
 @pytest.fixture(autouse=True)
 def forget_statistics(db: None) -> None:  # noqa: ARG001
     """Let PostgreSQL forget what it knows of the partitions: it may have vacuumed the dead rows of other tests."""
-    with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE events_event, events_delivery CASCADE")
+    execute("TRUNCATE events_event, events_delivery CASCADE")
 
 
 def explain(sql: str) -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {sql}")
-        return [line for (line,) in cursor.fetchall()]
+    return fetch_column(f"EXPLAIN {sql}")
 
 
 def list_scans(statements: CaptureQueriesContext) -> list[str]:
@@ -63,9 +61,8 @@ def list_scans(statements: CaptureQueriesContext) -> list[str]:
 
 def test_statements_of_a_round_read_no_partition_as_a_whole() -> None:
     webhook = make_hook()
-    with connection.cursor() as cursor:
-        cursor.execute(FILL, [webhook.pk])
-        cursor.execute(FILL_LOG)
+    execute(FILL, [webhook.pk])
+    execute(FILL_LOG)
     make_author()
     relay()
     lease = uuid4()
@@ -97,9 +94,8 @@ def test_bodies_are_read_by_the_index() -> None:
     (query,) = [query for query in statements.captured_queries if 'FROM "events_event"' in query["sql"]]
     number = query["sql"].count("$")
     assert len(bodies) == 10
-    with connection.cursor() as cursor:  # without values, as a prepared statement is planned
-        cursor.execute(f"SET LOCAL plan_cache_mode = force_generic_plan; PREPARE bodies AS {query['sql']}")
-        plan = explain(f"EXECUTE bodies ({', '.join(['NULL'] * number)})")
-        cursor.execute("DEALLOCATE bodies")
+    execute(f"SET LOCAL plan_cache_mode = force_generic_plan; PREPARE bodies AS {query['sql']}")
+    plan = explain(f"EXECUTE bodies ({', '.join(['NULL'] * number)})")
+    execute("DEALLOCATE bodies")
     assert any("Index Scan" in line for line in plan)
     assert not [line for line in plan if f"Seq Scan on events_event_{timezone.now():%Y%m%d}" in line]

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.db import connection
 from django.utils import timezone
 from standardwebhooks import Webhook as StandardWebhook
 
 from blog.models import Post
 from contentapi.core.identity import Role, Scope
+from contentapi.db.statements import execute
 from contentapi.events.webhooks.deliveries import MAILS
 from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.sender import Sender
@@ -211,11 +211,8 @@ def test_rights_of_the_maker_are_checked_again(change: dict[str, Any]) -> None:
     admin = make_actor(Role.ADMIN)
     with Receiver(accept) as receiver:
         webhook = make_hook(receiver.url, actor=admin, types=["post.*"])
-        with connection.cursor() as cursor:
-            values: dict[str, Any] = {"is_active": True, "role": "admin"} | change
-            cursor.execute(
-                "UPDATE users_user SET is_active = %s, role = %s WHERE id = %s", [*values.values(), admin.user_id]
-            )
+        values: dict[str, Any] = {"is_active": True, "role": "admin"} | change
+        execute("UPDATE users_user SET is_active = %s, role = %s WHERE id = %s", [*values.values(), admin.user_id])
         make_post(status="draft")
         public = make_post()
         send_all()

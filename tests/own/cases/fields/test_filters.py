@@ -8,6 +8,7 @@ from django.db import connection
 
 from blog.models import POST_OWN, Post
 from blog.search.indexing import index_posts
+from contentapi.db.statements import execute, fetch_column
 from contentapi.types.own_values import adapt_indexes, match_own_fields, write_indexes
 from tests.conftest import GraphQL
 from tests.factories import make_post
@@ -66,15 +67,12 @@ def test_search_finds_among_the_filtered_posts() -> None:
 
 
 def list_indexes() -> set[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(INDEXES)
-        return {name for (name,) in cursor.fetchall()}
+    return set(fetch_column(INDEXES))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_migrate_builds_indexes_and_drops_those_without_a_filter() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE INDEX own_blog_post_outdated ON blog_post (id)")
+    execute("CREATE INDEX own_blog_post_outdated ON blog_post (id)")
 
     call_command("migrate", verbosity=0)
     built = list_indexes()
@@ -89,8 +87,7 @@ def test_migrate_builds_indexes_and_drops_those_without_a_filter() -> None:
 def uses_own_index(criteria: dict[str, str]) -> bool:
     """Return whether PostgreSQL can find the posts of a filter by an index of own fields."""
     rows = Post.objects.filter(match_own_fields(POST_OWN, criteria))
-    with connection.cursor() as cursor:
-        cursor.execute("SET enable_seqscan = off")
-        plan = rows.explain()
-        cursor.execute("RESET enable_seqscan")
+    execute("SET enable_seqscan = off")
+    plan = rows.explain()
+    execute("RESET enable_seqscan")
     return "own_blog_post_" in plan
