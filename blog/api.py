@@ -16,7 +16,7 @@ COMMENT_EVENTS = EventSource(COMMENT_ACTIONS, policy.COMMENT_EVENTS, views.COMME
 AUTHOR_EVENTS = EventSource(CHANGES, policy.AUTHOR_EVENTS, views.AUTHOR)
 IMAGE_EVENTS = EventSource(CHANGES, policy.visible_image_events, views.IMAGE)
 IMAGE_INPUT = "blog.desk.posts.fields.ImageInput"
-OWNERS = Owners(policy.select_author_id, services.get_or_create_own_author_id)
+OWNERS = Owners(policy.select_author_id, services.authors.get_or_create_own_author_id)
 RESOURCES = {
     "posts": views.PostCollection,
     "posts/<str:post_id>": views.PostResource,
@@ -39,16 +39,16 @@ RESOURCES = {
 
 API = App(
     types=[
-        Type(projections.POST, selectors.select_post_by_id, POST_EVENTS, projections.rows.filter_previewed_posts),
-        Type(projections.COMMENT, selectors.select_comment_by_id, COMMENT_EVENTS),
-        Type(projections.AUTHOR, selectors.select_author_by_id, AUTHOR_EVENTS, owners=OWNERS),
+        Type(projections.POST, selectors.posts.select_post_by_id, POST_EVENTS, projections.rows.filter_previewed_posts),
+        Type(projections.COMMENT, selectors.comments.select_comment_by_id, COMMENT_EVENTS),
+        Type(projections.AUTHOR, selectors.authors.select_author_by_id, AUTHOR_EVENTS, owners=OWNERS),
         Type(
             projections.IMAGE,
-            selectors.select_image_by_id,
+            selectors.images.select_image_by_id,
             IMAGE_EVENTS,
-            selectors.select_kept_images,
+            selectors.images.select_kept_images,
             IMAGE_INPUT,
-            selectors.select_seen_images,
+            selectors.images.select_seen_images,
         ),
         Type(projections.PREVIEW_LINK, selectors.previews.select_link_by_id),
     ],

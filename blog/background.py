@@ -59,7 +59,7 @@ def report(message: str, work: Callable[[Event], int]) -> Callable[[Event], None
 def make_and_hide_files(stop: Event) -> int:
     """Delete the files of deleted images, and make those of uploaded ones. Return the number of these."""
     services.hide_deleted_images(actor=WORKER, stop=stop)
-    return services.process_images(actor=WORKER, stop=stop)
+    return services.image_processing.process_images(actor=WORKER, stop=stop)
 
 
 def purge_posts(_: Event) -> int:
@@ -68,7 +68,7 @@ def purge_posts(_: Event) -> int:
     return trash.purge_history(actor=WORKER)
 
 
-give_first_slugs = report("Gave a slug to %s posts, which were created without one.", services.give_first_slugs)
+give_first_slugs = report("Gave a slug to %s posts, which were created without one.", services.slugs.give_first_slugs)
 render_posts = report("Rendered %s posts.", services.render_posts)
 process_images = report("Processed %s images.", make_and_hide_files)
 purge_history = report("Deleted the history of %s posts, which were deleted more than 30 days ago.", purge_posts)
@@ -84,4 +84,4 @@ def purge_images(_: Event) -> None:
     services.purge_images(actor=WORKER)
     services.delete_outdated_files(actor=WORKER)
     services.purge_uploads(actor=WORKER)
-    services.count_images()
+    services.image_figures.count_images()

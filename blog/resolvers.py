@@ -15,15 +15,15 @@ from contentapi.projection import ConnectionQuery
 QUERY = bind_fields(
     QueryType(),
     {
-        "post": pass_id(selectors.select_post_by_id),
-        "postBySlug": pass_arguments(selectors.select_post_by_slug),
+        "post": pass_id(selectors.posts.select_post_by_id),
+        "postBySlug": pass_arguments(selectors.posts.select_post_by_slug),
         "posts": pass_arguments(selectors.posts.select_newest_posts),
-        "author": pass_id(selectors.select_author_by_id),
+        "author": pass_id(selectors.authors.select_author_by_id),
         "authors": pass_arguments(selectors.authors.select_authors_page),
-        "comment": pass_id(selectors.select_comment_by_id),
-        "image": pass_id(selectors.select_image_by_id),
+        "comment": pass_id(selectors.comments.select_comment_by_id),
+        "image": pass_id(selectors.images.select_image_by_id),
         "images": pass_arguments(selectors.images.select_images_page),
-        "preview": pass_arguments(selectors.select_preview),
+        "preview": pass_arguments(selectors.previews.select_preview),
     },
 )
 MUTATION = bind_fields(
@@ -70,7 +70,7 @@ def follow_post(_: None, info: Info, id: str) -> ObjectSubscription:
     return ObjectSubscription(parse_id(id))
 
 
-SUBSCRIPTION.set_field("post", pass_id(selectors.select_post_by_id))
+SUBSCRIPTION.set_field("post", pass_id(selectors.posts.select_post_by_id))
 
 
 @MUTATION.field("createUpload")

@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType, defstruct
 
 from blog import projections, selectors, services
 from blog.models import CONTENT_FIELDS, POST_OWN, Kind, PostStatus, PreviewMode
-from blog.selectors import PostCriteria
+from blog.selectors.posts import PostCriteria
 from contentapi.conf import conf
 from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.http.uploads import SentFile
@@ -81,7 +81,7 @@ def read_image(request: ResourceRequest) -> SentFile:
 class PostCollection(Resource, shows=POST):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page("status", "tag", "author", "search", *OWN_FILTERS)
-        posts = selectors.select_posts(request.actor, PostCriteria.parse(**page.filters), page.after)
+        posts = selectors.posts.select_posts(request.actor, PostCriteria.parse(**page.filters), page.after)
         return request.shown.page(posts, page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
@@ -92,7 +92,7 @@ class PostCollection(Resource, shows=POST):
 
 class PostResource(Resource, shows=POST):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        return request.shown.one(selectors.select_post_by_id(request.actor, post_id), request.actor)
+        return request.shown.one(selectors.posts.select_post_by_id(request.actor, post_id), request.actor)
 
     def patch(self, request: ResourceRequest, post_id: str) -> Response:
         changes = request.body(PostChanges).provided()
@@ -111,7 +111,7 @@ class PostBySlugResource(Resource, shows=POST):
         present = selectors.posts.find_present_slug(request.actor, slug)
         if present not in (None, slug):
             return moved(f"/posts/by-slug/{present}", request.fields)
-        return request.shown.one(selectors.select_post_by_slug(request.actor, slug), request.actor, key="slug")
+        return request.shown.one(selectors.posts.select_post_by_slug(request.actor, slug), request.actor, key="slug")
 
 
 class PostPublishResource(Resource, shows=POST):
@@ -148,7 +148,7 @@ class WorkingCopyPublishResource(Resource, shows=POST):
 class PreviewLinkCollection(Resource, shows=PREVIEW_LINK):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
         page, post = request.page(), selectors.previews.select_post_with_links(request.actor, post_id)
-        links = selectors.select_preview_links(request.actor, post_id, page.after)
+        links = selectors.previews.select_preview_links(request.actor, post_id, page.after)
         return request.shown.page(links, page, request.actor, within=post)
 
     def post(self, request: ResourceRequest, post_id: str) -> Response:
@@ -166,12 +166,12 @@ class PreviewLinkResource(Resource):
 
 class PreviewResource(Resource, shows=PREVIEW):
     def get(self, request: ResourceRequest) -> Response:
-        return request.shown.one(selectors.select_preview(request.actor), request.actor, key="token")
+        return request.shown.one(selectors.previews.select_preview(request.actor), request.actor, key="token")
 
 
 class CommentCollection(Resource, shows=COMMENT):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        page, post = request.page(), selectors.select_post_by_id(request.actor, post_id)
+        page, post = request.page(), selectors.posts.select_post_by_id(request.actor, post_id)
         comments = selectors.comments.select_comments(request.actor, post_id, page.after)
         return request.shown.page(comments, page, request.actor, within=post)
 
@@ -183,7 +183,7 @@ class CommentCollection(Resource, shows=COMMENT):
 
 class CommentResource(Resource, shows=COMMENT):
     def get(self, request: ResourceRequest, post_id: str, comment_id: str) -> Response:
-        comment = selectors.select_comment_by_id(request.actor, comment_id, post_id=post_id)
+        comment = selectors.comments.select_comment_by_id(request.actor, comment_id, post_id=post_id)
         return request.shown.one(comment, request.actor)
 
     def delete(self, request: ResourceRequest, post_id: str, comment_id: str) -> Response:
@@ -200,21 +200,22 @@ class AuthorCollection(Resource, shows=AUTHOR):
 
 class AuthorResource(Resource, shows=AUTHOR):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
-        return request.shown.one(selectors.select_author_by_id(request.actor, author_id), request.actor)
+        return request.shown.one(selectors.authors.select_author_by_id(request.actor, author_id), request.actor)
 
 
 class AuthorPostCollection(Resource, shows=POST):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
         page = request.page("status", "tag", "search", *OWN_FILTERS)
-        author = selectors.select_author_by_id(request.actor, author_id)
-        posts = selectors.select_posts(request.actor, PostCriteria.parse(author=author_id, **page.filters), page.after)
+        author = selectors.authors.select_author_by_id(request.actor, author_id)
+        criteria = PostCriteria.parse(author=author_id, **page.filters)
+        posts = selectors.posts.select_posts(request.actor, criteria, page.after)
         return request.shown.page(posts, page, request.actor, within=author)
 
 
 class ImageCollection(Resource, is_private=True, shows=IMAGE):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return request.shown.page(selectors.select_images(request.actor, page.after), page, request.actor)
+        return request.shown.page(selectors.images.select_images(request.actor, page.after), page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
         image = services.create_image(actor=request.actor, read_file=lambda: read_image(request))
@@ -226,7 +227,7 @@ class ImageCollection(Resource, is_private=True, shows=IMAGE):
 
 class ImageResource(Resource, shows=IMAGE):
     def get(self, request: ResourceRequest, image_id: str) -> Response:
-        return request.shown.one(selectors.select_image_by_id(request.actor, image_id), request.actor)
+        return request.shown.one(selectors.images.select_image_by_id(request.actor, image_id), request.actor)
 
     def patch(self, request: ResourceRequest, image_id: str) -> Response:
         changes = request.body(ImageChanges).provided()

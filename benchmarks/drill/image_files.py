@@ -28,7 +28,7 @@ def main() -> None:
     let_a_day_pass()
     services.delete_outdated_files(actor=WORKER)
     services.purge_uploads(actor=WORKER)
-    findings = list(services.check_media(actor=OPERATOR, repair=True))
+    findings = list(services.image_repairs.check_media(actor=OPERATOR, repair=True))
     named = {name for image in Image.objects.all() for name in list_named_files(image)}
     stored = {file.name for file in get_storage().list_files()}
     wrong = [f"missing of image {each.image}: {each.name}" for each in findings if each.image is not None]

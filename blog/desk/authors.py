@@ -64,7 +64,7 @@ def find_author_id(request: HttpRequest, value: str) -> str:
     if not value.startswith(ACCOUNT):
         return value
     try:
-        author = services.get_or_create_profile(actor=get_actor(request), user_id=value.removeprefix(ACCOUNT))
+        author = services.authors.get_or_create_profile(actor=get_actor(request), user_id=value.removeprefix(ACCOUNT))
     except Invalid:
         return "0"
     return str(author.pk)
@@ -93,8 +93,8 @@ class AuthorAdmin(PolicyAdmin):
     pages: ClassVar = [Page("choose/", "choose", suggest_writers)]
     may_open = staticmethod(policy.may_write_posts)
     may_add = staticmethod(policy.may_manage_posts_and_authors)
-    select_rows = staticmethod(selectors.select_editable_authors)
-    find_row = staticmethod(selectors.find_author)
+    select_rows = staticmethod(selectors.authors.select_editable_authors)
+    find_row = staticmethod(selectors.authors.find_author)
 
     def may_change(self, actor: Actor, row: Author | None) -> bool:
         return policy.may_write_posts(actor) if row is None else policy.may_edit_author(actor, row.user_id)
@@ -116,9 +116,9 @@ class AuthorAdmin(PolicyAdmin):
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         return offer_accounts(super().formfield_for_dbfield(db_field, request, **options))
 
-    create = staticmethod(lambda actor, row, _: services.create_author(actor=actor, author=row))
-    delete = staticmethod(lambda actor, row: services.delete_author(actor=actor, author_id=str(row.pk)))
+    create = staticmethod(lambda actor, row, _: services.authors.create_author(actor=actor, author=row))
+    delete = staticmethod(lambda actor, row: services.authors.delete_author(actor=actor, author_id=str(row.pk)))
 
     def edit(self, actor: Actor, row: Author, form: ServiceForm) -> None:
         changes = {name: form.cleaned_data[name] for name in form.changed_data}
-        services.edit_author(actor=actor, author_id=str(row.pk), changes=changes)
+        services.authors.edit_author(actor=actor, author_id=str(row.pk), changes=changes)

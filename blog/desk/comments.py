@@ -64,7 +64,7 @@ def describe_moderator(comment: Comment) -> str:
 
 CHOICES = [(state.value, str(state.label)) for state in CommentState]
 # Without a choice the list has the visible and the hidden ones.
-StateFilter = build_state_filter("status", "state", CHOICES, selectors.filter_comments_by_state)
+StateFilter = build_state_filter("status", "state", CHOICES, selectors.comments.filter_comments_by_state)
 
 
 @admin.register(Comment)
@@ -88,7 +88,7 @@ class CommentAdmin(PolicyAdmin):
     find_row = staticmethod(queries.find_comment)
 
     def select_rows(self, actor: Actor) -> models.QuerySet[Comment]:
-        return queries.name_moderators(selectors.select_moderated_comments(actor))
+        return queries.name_moderators(selectors.comments.select_moderated_comments(actor))
 
     def may_see(self, actor: Actor, row: Comment) -> bool:
         return policy.may_see_comment(actor, row.state, row.post.author.user_id)
@@ -119,7 +119,8 @@ class CommentAdmin(PolicyAdmin):
 
 def build_newest_comments(actor: Actor, post: Post) -> dict[str, Any]:
     """Return the newest comments of a post that the actor may see, with their actions, their number and their list."""
-    found = selectors.filter_comments_by_state(selectors.select_known_comments(actor).filter(post=post), "")
+    known = selectors.comments.select_known_comments(actor).filter(post=post)
+    found = selectors.comments.filter_comments_by_state(known, "")
     found = found.select_related("author", "post__author").defer("post__body", "post__body_html")
     newest = queries.build_excerpt(queries.name_moderators(found).order_by("-created_at", "-id"), NEWEST)
     comments = [

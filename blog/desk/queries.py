@@ -26,7 +26,7 @@ SUGGESTING_POSTS = 5_000  # the newest posts, whose tags are suggested
 
 def find_comment(actor: Actor, comment_id: str) -> Comment | None:
     """Return the comment with this id, if the actor may see it."""
-    comments = name_moderators(selectors.select_known_comments(actor).filter(pk=parse_id(comment_id)))
+    comments = name_moderators(selectors.comments.select_known_comments(actor).filter(pk=parse_id(comment_id)))
     return comments.select_related("author", "post__author").first()
 
 
@@ -70,15 +70,15 @@ def find_own_author(actor: Actor) -> Author | None:
 
 def find_authors(actor: Actor, term: str, page: int) -> tuple[list[Author], bool]:
     """Return a page of the authors whose name or email has a text, by name, and whether there are more."""
-    found = selectors.select_editable_authors(actor).filter(Q(name__folded=term) | Q(email__folded=term))
+    found = selectors.authors.select_editable_authors(actor).filter(Q(name__folded=term) | Q(email__folded=term))
     rows = list(found.order_by("name", "pk")[(page - 1) * CHOICES : page * CHOICES + 1])
     return rows[:CHOICES], len(rows) > CHOICES
 
 
 def find_accounts(term: str) -> QuerySet[Any]:
     """Return the first accounts without an author profile whose name or email has a text."""
-    accounts = selectors.select_writing_users().filter(Q(name__folded=term) | Q(email__folded=term), author=None)
-    return accounts.order_by("name", "pk")[:CHOICES]
+    accounts = selectors.authors.select_writing_users().filter(author=None)
+    return accounts.filter(Q(name__folded=term) | Q(email__folded=term)).order_by("name", "pk")[:CHOICES]
 
 
 def name_authors(ids: Sequence[int]) -> list[str]:
@@ -94,11 +94,11 @@ class Excerpt(NamedTuple):
 
 def build_desk(actor: Actor, now: datetime) -> SimpleNamespace:
     """Return the excerpts of the first page, by two statements each: of own posts, and of changes that they may see."""
-    posts = selectors.select_written_posts(actor).select_related("author").defer("body", "body_html")
+    posts = selectors.posts.select_written_posts(actor).select_related("author").defer("body", "body_html")
     due = select_scheduled(actor, posts).order_by("due_at", "id")
     scheduled = build_excerpt(due)
     late = [post for post in scheduled.rows if post.due_at < now - OVERDUE]
-    comments = selectors.filter_comments_by_state(selectors.select_moderated_comments(actor), "")
+    comments = selectors.comments.filter_comments_by_state(selectors.comments.select_moderated_comments(actor), "")
     comments = comments.filter(created_at__gte=now - RECENT).order_by("-created_at", "-id")
     return SimpleNamespace(
         drafts=build_excerpt(posts.in_status(PostStatus.DRAFT).order_by("-updated_at", "-id")),

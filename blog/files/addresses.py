@@ -54,7 +54,7 @@ def read_file_slug(path: PurePath) -> str | None:
 
 def adapt_slug(text: str) -> str | None:
     """Return a slug of another program in our characters."""
-    return text if SLUG.fullmatch(text) and text.strip("-") else services.spell_slug(text) or None
+    return text if SLUG.fullmatch(text) and text.strip("-") else services.slugs.spell_slug(text) or None
 
 
 def read_old_slugs(meta: Table) -> list[str]:

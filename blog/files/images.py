@@ -127,7 +127,7 @@ def store_image(actor: Actor, address: str, read_image: ReadImage, *, dry_run: b
     if image is None:
         sent = SentFile(BytesIO(content), services.images.shorten_file_name(unquote(address)), len(content), digest)
         try:
-            services.require_format(sent.file)
+            services.image_room.require_format(sent.file)
             if dry_run:
                 return None
             image = services.create_image(actor=actor, read_file=lambda: sent)

@@ -206,7 +206,7 @@ def save_imported_post(
     source.source, source.path, source.digest = file.source, file.path, digest
     source.authors, source.front_matter = list(parsed.authors), encode_values(parsed.other)
     source.status, source.publish_at = status, publish_at
-    if not services.claim_file(file.source, file.path, post.pk):
+    if not services.sources.claim_file(file.source, file.path, post.pk):
         raise InvalidFile("Another post has just been imported from this file.")
     source.save(update_fields=SOURCE_COLUMNS if known else None)
     if post.status == PostStatus.PUBLISHED and not was_published:

@@ -117,6 +117,6 @@ def list_restorable(pk: int, values: Mapping[str, Any]) -> dict[str, Any]:
     content = {name: values[name] for name in CONTENT}
     if content["cover_id"] is not None and not services.images.exists_image(content["cover_id"]):
         content["cover_id"] = None
-    if content["slug"] is None or services.list_taken_slugs([content["slug"]], pk):
+    if content["slug"] is None or services.slugs.list_taken_slugs([content["slug"]], pk):
         del content["slug"]
     return content | {"own": POST_OWN.clear_missing(content["own"]), "body_before": content["body"]}

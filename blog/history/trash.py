@@ -97,7 +97,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> models.Post:
     services.attribute_change(post, actor)
     if post.status == models.PostStatus.PUBLISHED:
         services.render(post)
-    services.save_with_free_slug(post, post.slug, force_insert=True)
+    services.slugs.save_with_free_slug(post, post.slug, force_insert=True)
     models.OldSlug.objects.filter(slug=post.slug, post_id=post.pk).delete()  # which its deletion has kept for it
     with silence("comment"):
         restore_rows(models.Comment, models.DeletedComment.objects.filter(author__in=models.Author.objects.all()), last)
@@ -114,7 +114,7 @@ def exclude_known_files(post: models.PostVersion) -> QuerySet[Any]:
         each.pgh_id
         for each in rows
         if models.PostSource.objects.filter(source=each.source, path=each.path).exists()
-        or not services.claim_file(each.source, each.path, post.id)
+        or not services.sources.claim_file(each.source, each.path, post.id)
     ]
     return rows.exclude(pgh_id__in=known)
 

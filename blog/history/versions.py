@@ -155,7 +155,7 @@ def find_history(actor: Actor, post_id: str) -> int:
     """Return the id of a post. Raises `NotFound`, also for a deleted post that cannot be restored any more."""
     action = "see the history of this post"
     require_credential(actor, action)
-    post = selectors.find_post(actor, post_id, "body", "body_html")
+    post = selectors.posts.find_post(actor, post_id, "body", "body_html")
     if post is not None:
         require_permission(actor, policy.may_see_history_of(actor, post.author.user_id), action)
         return post.pk

@@ -67,14 +67,14 @@ def announce_posts(columns: Iterable[str], **also: Sequence[Forms]) -> list[pgtr
 def announce_comments() -> list[pgtrigger.Trigger]:
     """Return the triggers of comments. The post decides who may see an event. A deleted comment has no state."""
     post = "FROM blog_post AS post WHERE post.id = {row}.post_id"
+    new = {"subject_id": "NEW.id", "parent_id": "post.id"}
     return [
         Announcement(
             "created",
             kind="comment",
             source=f"{post.format(row='NEW')} AND NEW.state <> 'deleted'",
             type="'comment.created'",
-            subject_id="NEW.id",
-            parent_id="post.id",
+            **new,
             now="NEW.state",
             actor_id="(SELECT user_id FROM blog_author WHERE id = NEW.author_id)",
             is_public="post.status = 'published' AND NEW.state = 'visible'",
@@ -86,8 +86,7 @@ def announce_comments() -> list[pgtrigger.Trigger]:
             condition="OLD.state <> NEW.state",
             source=post.format(row="NEW"),
             type="'comment.' || CASE NEW.state WHEN 'visible' THEN 'shown' ELSE NEW.state END",
-            subject_id="NEW.id",
-            parent_id="post.id",
+            **new,
             was="nullif(OLD.state, 'deleted')",
             now="nullif(NEW.state, 'deleted')",
             changes="ARRAY['state']",

@@ -133,19 +133,9 @@ WORKING_COPY = Projection(
     },
 )
 
-PREVIEW_LINK = Projection(
-    "PreviewLink",
-    models.PreviewLink,
-    {
-        "createdBy": Computed(lambda _: build_user_name("maker_id")),
-    },
-)
-
-PREVIEW = Projection(
-    "Preview",
-    models.PreviewLink,
-    {"post": ToOne("post", filter_previewed_posts)},
-)
+MAKER = {"createdBy": Computed(lambda _: build_user_name("maker_id"))}
+PREVIEW_LINK = Projection("PreviewLink", models.PreviewLink, MAKER)
+PREVIEW = Projection("Preview", models.PreviewLink, {"post": ToOne("post", filter_previewed_posts)})
 
 AUTHOR = Projection(
     "Author",
@@ -158,13 +148,7 @@ AUTHOR = Projection(
     },
 )
 
-COMMENT = Projection(
-    "Comment",
-    models.Comment,
-    {
-        "author": ToOne("author"),
-    },
-)
+COMMENT = Projection("Comment", models.Comment, {"author": ToOne("author")})
 
 POST_CONNECTION = ConnectionType(POST)
 COMMENT_CONNECTION = ConnectionType(COMMENT)

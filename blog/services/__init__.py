@@ -4,31 +4,19 @@ permission, validates, writes and returns the model.
 `expected_version` is a version that the caller has read, alone or as the whole entity tag: `7`, `7-c0ffee`,
 `"7-c0ffee"`. If the row has another version, the function raises `Conflict`. None skips the comparison.
 
-These are the functions that several modules call. Others are in their module, such as `services.slugs`.
+These are the functions that many modules call. Others are in their module, such as `services.slugs`.
 """
 
 from blog.images.formats import CONTENT_TYPES
 from blog.rendering import render_post
-from blog.services.authors import (
-    create_author,
-    delete_author,
-    edit_author,
-    get_or_create_own_author_id,
-    get_or_create_profile,
-)
+from blog.services import authors, image_figures, image_processing, image_repairs, image_room, slugs, sources
 from blog.services.edits import CopyAction, Edit, Saved, StateAction, save_edit
 from blog.services.image_deletion import delete_outdated_files, hide_deleted_images, purge_images
-from blog.services.image_figures import count_images
-from blog.services.image_processing import process_images
-from blog.services.image_repairs import check_media, list_outdated_images, rebuild_image
-from blog.services.image_room import measure_images, require_format
 from blog.services.image_uploads import complete_upload, create_upload, purge_uploads
 from blog.services.images import create_image, delete_image, edit_image, replace_image_file, restore_image
 from blog.services.moderation import add_comment, delete_comment
 from blog.services.posts import attribute_change, create_post, delete_post, edit_post
 from blog.services.previews import add_preview, create_preview_link, revoke_preview_link
 from blog.services.renderings import find_shown_images, render, render_body, render_posts
-from blog.services.slugs import give_first_slugs, list_taken_slugs, save_with_free_slug, spell_slug
-from blog.services.sources import claim_file
-from blog.services.validation import TRANSITIONS, list_problems, validate_post, validate_publish_at
+from blog.services.validation import list_problems, validate_post, validate_publish_at
 from blog.services.working_copies import discard_working_copy, publish_due, publish_working_copy, save_working_copy

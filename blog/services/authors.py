@@ -56,7 +56,7 @@ def get_or_create_own_author_id(actor: Actor) -> int:
 def get_or_create_profile(*, actor: Actor, user_id: str) -> Author:
     """Return the author profile of an account that may write posts. Raises `Invalid` for any other account."""
     require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
-    user = selectors.select_writing_users().filter(pk=parse_id(user_id)).first()
+    user = selectors.authors.select_writing_users().filter(pk=parse_id(user_id)).first()
     if user is None:
         raise Invalid({"authorId": ["There is no account with this id that may write posts."]})
     return create_profile(actor, user)
@@ -105,7 +105,7 @@ def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> 
     Raises `NotFound` and `Invalid`.
     """
     require_credential(actor, "change authors")
-    authors = selectors.select_author_by_id(actor, author_id).queryset()
+    authors = selectors.authors.select_author_by_id(actor, author_id).queryset()
     author = require_row(authors.select_for_update(of=("self",)), "author")
     may_edit = policy.may_edit_author(actor, author.user_id)
     require_permission(actor, may_edit, "change this author")
@@ -134,7 +134,7 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
     also those that the author has written with others.
     """
     require_permission(actor, policy.may_manage_posts_and_authors(actor), "delete authors")
-    authors = selectors.select_author_by_id(actor, author_id).queryset()
+    authors = selectors.authors.select_author_by_id(actor, author_id).queryset()
     author = require_row(authors.select_for_update(of=("self",)), "author")
     pk = author.pk
     try:
@@ -165,7 +165,7 @@ def validate_author_changes(actor: Actor, post: Post, changes: Mapping[str, Any]
     values: dict[str, Any] = {}
     author = post.author
     if "author_id" in changes:
-        found = selectors.find_author(actor, changes["author_id"])
+        found = selectors.authors.find_author(actor, changes["author_id"])
         if found is None:
             raise build_unknown_author_error()
         author = values["author"] = found

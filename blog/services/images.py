@@ -14,7 +14,7 @@ from blog.images.formats import Format
 from blog.models import Image, ImageStatus, Post
 from blog.models.audit import Audit
 from blog.models.images import MAX_ALT, MAX_CAPTION, MAX_CREDIT, MAX_FILE_NAME
-from blog.selectors import is_required, list_posts_with_image, select_seen_posts
+from blog.selectors.images import is_required, list_posts_with_image, select_seen_posts
 from blog.services.image_room import name_upload, require_format, require_room, store_upload
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR

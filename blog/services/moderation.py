@@ -39,7 +39,7 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
     Raises `NotFound` for the post and `Invalid` for the rest.
     """
     require_credential(actor, "comment")
-    post = require_row(selectors.select_post_by_id(actor, post_id).queryset(), "post")
+    post = require_row(selectors.posts.select_post_by_id(actor, post_id).queryset(), "post")
     require_permission(actor, policy.may_comment(actor), "comment")
     if author_id is not None:
         require_permission(actor, policy.may_manage_comments(actor), "comment as this author")
@@ -58,7 +58,7 @@ def delete_comment(
     `moderate_comment` can restore it for some time.
     """
     require_credential(actor, "delete comments")
-    comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
+    comments = selectors.comments.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
     comments = comments.select_related("author", "post__author")
     comment = require_row(get_backend().lock(comments, of=("self",)), "comment")
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
@@ -91,7 +91,7 @@ PATHS: Mapping[str, tuple[Collection[CommentState], CommentState]] = {
 def moderate_comment(action: str, *, actor: Actor, comment_id: str) -> Comment:
     """Do an action of `PATHS` to a comment, and return it. Raises `NotFound`, and `Conflict` for its state."""
     require_credential(actor, f"{action} comments")
-    known = selectors.select_known_comments(actor).filter(pk=parse_id(comment_id))
+    known = selectors.comments.select_known_comments(actor).filter(pk=parse_id(comment_id))
     known = known.select_related("author", "post__author").defer("post__body", "post__body_html")
     locked = get_backend().lock(known, of=("self",))
     comment = require_row(locked, "comment")
@@ -123,7 +123,7 @@ def may_act(actor: Actor, comment: Comment, action: str) -> bool:
 def select_expired_comments(now: datetime) -> QuerySet[Comment]:
     """Return the comments that cannot be restored any more, the first deleted first."""
     expired = Comment.objects.filter(state_changed_at__lt=now - RESTORABLE_FOR).order_by("state_changed_at")
-    return selectors.filter_comments_by_state(expired, CommentState.DELETED)
+    return selectors.comments.filter_comments_by_state(expired, CommentState.DELETED)
 
 
 def purge_comments(*, actor: Actor) -> int:

@@ -174,7 +174,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
 def get_post_for_update(actor: Actor, post_id: str, action: str) -> Post:
     """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
     require_credential(actor, action)
-    posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer(*RENDERED_TEXTS)
+    posts = selectors.posts.select_post_by_id(actor, post_id).queryset().select_related("author").defer(*RENDERED_TEXTS)
     post = require_row(posts.select_for_update(of=("self",)), "post")
     if post.slug is None:
         slugs.give_first_slug(post)

@@ -4,7 +4,7 @@ The page of a post announces itself every 10 seconds. An announcement expires af
 """
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Min
@@ -36,7 +36,7 @@ class Save(NamedTuple):
 
     name: str
     at: datetime | None
-    action: str = "saved this post"
+    action: str
 
 
 def announce_page(*, actor: Actor, post_id: str, page: UUID) -> list[PresentPerson]:
@@ -71,32 +71,29 @@ def find_save(*, actor: Actor, post_id: str, opened: int, opened_copy: int | Non
     post = require_writable_post(actor, post_id)
     copy = WorkingCopy.objects.filter(pk=post.pk).only("version", "updated_at", "updated_by").first()
     if copy is not None and copy.version != opened_copy:
-        person = name_person(actor, copy.updated_by)
-        return Save(person, copy.updated_at, "saved changes of this post")
-    if copy is None and opened_copy:
-        ended = CopyVersion.objects.filter(post=post.pk, pgh_label="delete").order_by("-version").first()
-        if ended is not None:
-            context = ended.pgh_context or {}
-            action = f"{context.get('action', 'discarded')} the changes of this post"
-            person = name_person(actor, context.get("changed_by"))
-            return Save(person, ended.pgh_created_at, action)
-    if post.version == opened:
-        return None
-    person = name_person(actor, post.changed_by)
-    return Save(person, post.changed_at)
+        return build_save(actor, copy.updated_by, copy.updated_at, "saved changes of this post")
+    if copy is None and opened_copy and (ended := find_ended_copy(post)):
+        user_id, at, action = ended
+        return build_save(actor, user_id, at, f"{action or 'discarded'} the changes of this post")
+    return None if post.version == opened else build_save(actor, post.changed_by, post.changed_at, "saved this post")
 
 
-def name_person(actor: Actor, user_id: int | None) -> str:
-    if user_id is None:
-        return ""
-    return "You" if user_id == actor.user_id else name_users([user_id]).get(user_id, "")
+def find_ended_copy(post: Post) -> Any:
+    """Return who ended the last working copy, when, and by which action; None if no copy has ended."""
+    ended = CopyVersion.objects.filter(post=post.pk, pgh_label="delete").order_by("-version")
+    return ended.values_list("pgh_context__changed_by", "pgh_created_at", "pgh_context__action").first()
+
+
+def build_save(actor: Actor, user_id: int | None, at: datetime | None, action: str) -> Save:
+    names = {actor.user_id: "You", None: ""}
+    return Save(names.get(user_id) or name_users([user_id]).get(user_id or 0, ""), at, action)
 
 
 def require_writable_post(actor: Actor, post_id: str) -> Post:
     """Return a post that the actor may change, without its body. Other actors get no notice."""
     action = "see who has this post open"
     require_credential(actor, action)
-    post = require_found(selectors.find_post(actor, post_id, "body", "body_html"), "post")
+    post = require_found(selectors.posts.find_post(actor, post_id, "body", "body_html"), "post")
     require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), action)
     return post
 

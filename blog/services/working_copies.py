@@ -14,7 +14,7 @@ from django.utils import timezone
 from blog import policy
 from blog.models import CONTENT, POST_OWN, Post, PostStatus, PostVersion, WorkingCopy
 from blog.models.audit import Audit
-from blog.selectors import find_locked_scheduler
+from blog.selectors.posts import find_locked_scheduler
 from blog.services import slugs
 from blog.services.posts import build_state_changes, get_post_for_update, merge_content, save_changes
 from blog.services.validation import require_future, require_no_null, validate_post

@@ -6,7 +6,7 @@ from typing import Any
 from blog import selectors
 from blog.models import Post
 from blog.search.indexing import SearchIndexer
-from blog.selectors import PostCriteria
+from blog.selectors.posts import PostCriteria
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor
 from tests.factories import make_author, make_post
 
@@ -39,5 +39,5 @@ def make_library() -> dict[str, Post]:
 
 
 def find(text: str, actor: Actor = ANONYMOUS, **criteria: Any) -> list[str]:
-    posts = selectors.select_posts(actor, PostCriteria.parse(search=text, **criteria))
+    posts = selectors.posts.select_posts(actor, PostCriteria.parse(search=text, **criteria))
     return [post.title for post in posts.queryset()]

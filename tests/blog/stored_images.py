@@ -71,7 +71,7 @@ def make_files(_: Path, folder: Path, may_continue: Callable[[], bool]) -> dict[
 
 def work() -> int:
     services.hide_deleted_images(actor=WORKER, stop=Event())
-    return services.process_images(actor=WORKER, stop=Event())
+    return services.image_processing.process_images(actor=WORKER, stop=Event())
 
 
 def list_public(image: Image) -> list[str]:

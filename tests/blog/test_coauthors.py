@@ -11,7 +11,7 @@ from blog import selectors, services
 from blog.history import trash, versions
 from blog.models import MAX_COAUTHORS, Author, Coauthorship, Post, PostVersion
 from blog.search.indexing import write_documents
-from blog.selectors import PostCriteria
+from blog.selectors.posts import PostCriteria
 from contentapi.core.errors import Conflict, Invalid, get_constraint_name
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.db.statements import execute
@@ -25,7 +25,7 @@ def edit(post: Post, *coauthors: Author, **changes: Any) -> Post:
 
 
 def list_posts_of(author: Author, actor: Actor = OPERATOR, **criteria: Any) -> list[Post]:
-    return list(selectors.select_posts(actor, PostCriteria.parse(author=str(author.pk), **criteria)).queryset())
+    return list(selectors.posts.select_posts(actor, PostCriteria.parse(author=str(author.pk), **criteria)).queryset())
 
 
 def test_coauthors_keep_the_order_that_an_editor_sets() -> None:
@@ -113,10 +113,10 @@ def test_author_who_is_a_coauthor_cannot_be_deleted() -> None:
     post = make_post(coauthor_ids=[coauthor.pk])
 
     with pytest.raises(Conflict, match=r"^Ines is a co-author of posts. Change their co-authors first.$"):
-        services.delete_author(actor=OPERATOR, author_id=str(coauthor.pk))
+        services.authors.delete_author(actor=OPERATOR, author_id=str(coauthor.pk))
 
     edit(post)
-    services.delete_author(actor=OPERATOR, author_id=str(coauthor.pk))
+    services.authors.delete_author(actor=OPERATOR, author_id=str(coauthor.pk))
     assert not Author.objects.filter(pk=coauthor.pk).exists()
 
 
@@ -129,7 +129,7 @@ def test_lists_have_the_posts_that_the_caller_sees_in_their_order(status: str | 
         make_post(author=first, coauthor_ids=[each.pk for each in others], status=["draft", "published"][number % 2])
 
     for actor in actors:
-        seen = list(selectors.select_posts(actor, PostCriteria.parse(status=status)).queryset())
+        seen = list(selectors.posts.select_posts(actor, PostCriteria.parse(status=status)).queryset())
         by_hand = [
             post
             for post in Post.objects.filter(**{"status": status} if status else {}).newest_first()
@@ -175,7 +175,7 @@ def test_restored_post_has_its_coauthors_who_still_exist() -> None:
     ines, jo = make_author(), make_author()
     post = make_post(coauthor_ids=[jo.pk, ines.pk])
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
-    services.delete_author(actor=OPERATOR, author_id=str(jo.pk))
+    services.authors.delete_author(actor=OPERATOR, author_id=str(jo.pk))
 
     restored = trash.restore_deleted_post(actor=OPERATOR, post_id=str(post.pk))
 

@@ -59,7 +59,7 @@ def test_rest_does_not_know_a_comment_that_is_not_visible(state: str, role: Role
     rows = selectors.comments.select_comments(actor, str(comment.post_id)).queryset()
 
     assert list(rows) == []
-    assert not selectors.select_comment_by_id(actor, str(comment.pk)).queryset().exists()
+    assert not selectors.comments.select_comment_by_id(actor, str(comment.pk)).queryset().exists()
     with pytest.raises(NotFound):
         services.delete_comment(actor=actor, comment_id=str(comment.pk))
 

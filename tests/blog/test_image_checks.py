@@ -31,7 +31,9 @@ def leave(media: FolderStorage, name: str, age: timedelta) -> str:
 
 
 def check(*, repair: bool = False) -> list[tuple[str, int | None]]:
-    return [(finding.name, finding.image) for finding in services.check_media(actor=OPERATOR, repair=repair)]
+    return [
+        (finding.name, finding.image) for finding in services.image_repairs.check_media(actor=OPERATOR, repair=repair)
+    ]
 
 
 def test_nothing_is_found_while_images_are_uploaded_processed_and_deleted(media: FolderStorage) -> None:

@@ -113,7 +113,7 @@ TABLE = '[cover]\nimage = "boat.jpg"\nalt = "A boat"\ncaption = "At the quay"'
 @pytest.mark.parametrize("front", ['cover = "boat.jpg"', TABLE])
 def test_import_of_an_export_changes_nothing(site: Path, tmp_path: Path, front: str) -> None:
     import_site(site, front)
-    services.process_images(actor=WORKER, stop=Event())
+    services.image_processing.process_images(actor=WORKER, stop=Event())
     exported, again = tmp_path / "export", tmp_path / "again"
     before = Post.objects.get()
 
@@ -148,7 +148,7 @@ def test_images_of_an_export_say_the_same_in_another_database(
 
     monkeypatch.setattr(image_processing, "process_file", keep_source)
     import_site(site)
-    services.process_images(actor=WORKER, stop=Event())
+    services.image_processing.process_images(actor=WORKER, stop=Event())
     boat = Image.objects.get(name="boat.jpg")
     changes = {**TEXTS, "focal_point": {"x": 0.25, "y": 0.75}}
     services.edit_image(actor=OPERATOR, image_id=str(boat.pk), changes=changes)

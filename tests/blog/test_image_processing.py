@@ -112,7 +112,7 @@ def test_worker_that_stops_gives_the_image_back(waiting: Image, process: Callabl
         assert not may_continue()
 
     process(interrupt)
-    services.process_images(actor=WORKER, stop=stop)
+    services.image_processing.process_images(actor=WORKER, stop=stop)
 
     waiting.refresh_from_db()
     assert (waiting.status, waiting.claimed_until, waiting.attempts) == (ImageStatus.PROCESSING, None, 0)

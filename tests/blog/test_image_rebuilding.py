@@ -38,7 +38,7 @@ def test_missing_variants_are_made_and_others_stay(media: FolderStorage) -> None
     assert list_stored_after_a_day() == sorted([*list_public(image), *list_public(current)])
     assert (image.key, image.widths, image.version, current.version) == (key, [320, 400], 2, 1)
     assert (read(media, image, "400.jpg"), read(media, image, "320.webp")) == (original, "320.webp")
-    assert services.list_outdated_images(actor=OPERATOR) == []
+    assert services.image_repairs.list_outdated_images(actor=OPERATOR) == []
 
 
 def test_all_variants_get_new_addresses_and_the_original_its_bytes(media: FolderStorage) -> None:
@@ -56,11 +56,11 @@ def test_all_variants_get_new_addresses_and_the_original_its_bytes(media: Folder
 
 def test_avif_is_made_when_it_is_switched_on(settings: Any) -> None:
     make_ready_image(has_files=True)
-    assert services.list_outdated_images(actor=OPERATOR) == []
+    assert services.image_repairs.list_outdated_images(actor=OPERATOR) == []
 
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_image_avif="on")
 
-    assert len(services.list_outdated_images(actor=OPERATOR)) == 1
+    assert len(services.image_repairs.list_outdated_images(actor=OPERATOR)) == 1
 
 
 def test_image_that_cannot_be_rebuilt_stays(

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from blog import services
 from blog.models import Image, ImageStatus, ImageUpload
-from blog.selectors import select_image_by_id, select_images
+from blog.selectors.images import select_image_by_id, select_images
 from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
 from contentapi.core.errors import UnsupportedMediaType as Unsupported
 from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope

@@ -84,7 +84,7 @@ def build_first_page(actor: Actor, order: str, fitting: dict[str, str] | None = 
 
 
 def list_comments_in_state(state: str) -> models.QuerySet[Comment]:
-    return selectors.filter_comments_by_state(selectors.select_moderated_comments(OPERATOR), state)
+    return selectors.comments.filter_comments_by_state(selectors.comments.select_moderated_comments(OPERATOR), state)
 
 
 def list_newest(author: Author, actor: Actor) -> models.QuerySet[Post]:
@@ -147,7 +147,7 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ),
     (
         "blog_comment_newest",
-        lambda _: selectors.select_moderated_comments(OPERATOR).order_by("-created_at", "-id")[:5],
+        lambda _: selectors.comments.select_moderated_comments(OPERATOR).order_by("-created_at", "-id")[:5],
     ),
     (
         "blog_comment_newest",

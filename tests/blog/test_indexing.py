@@ -13,7 +13,7 @@ from blog import selectors, services
 from blog.models import MAX_BODY, Author, Post, PostSearch, SearchChange
 from blog.search import indexing
 from blog.search.indexing import POSTS_PER_TRANSACTION, SearchIndexer
-from blog.selectors import PostCriteria
+from blog.selectors.posts import PostCriteria
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR
 from contentapi.db.statements import execute
@@ -26,7 +26,7 @@ def update(indexer: SearchIndexer) -> None:
 
 
 def find(text: str) -> set[int]:
-    return {post.pk for post in selectors.select_posts(OPERATOR, PostCriteria.parse(search=text)).queryset()}
+    return {post.pk for post in selectors.posts.select_posts(OPERATOR, PostCriteria.parse(search=text)).queryset()}
 
 
 @pytest.fixture

@@ -67,7 +67,10 @@ CASES: dict[str, tuple[Callable[[Image], None], Callable[[Image], Any]]] = {
     "processing": (replace, lambda _: work()),
     "deletion": (delete, lambda _: work()),
     "restoring": (restore, lambda _: work()),
-    "rebuilding": (do_nothing, lambda image: services.rebuild_image(actor=OPERATOR, pk=image.pk, everything=True)),
+    "rebuilding": (
+        do_nothing,
+        lambda image: services.image_repairs.rebuild_image(actor=OPERATOR, pk=image.pk, everything=True),
+    ),
     "end of replaced files": (replace_long_ago, lambda _: services.delete_outdated_files(actor=WORKER)),
     "deletion for good": (delete_long_ago, lambda _: services.purge_images(actor=WORKER)),
 }
@@ -109,7 +112,7 @@ def clean_up(media: FolderStorage) -> None:
     for name in list_stored():
         os.utime(media.folder / name, (0, 0))
     services.purge_uploads(actor=WORKER)
-    list(services.check_media(actor=OPERATOR, repair=True))
+    list(services.image_repairs.check_media(actor=OPERATOR, repair=True))
 
 
 def run_until_killed(action: Callable[[Image], Any], image: Image, step: int) -> bool:

@@ -9,7 +9,7 @@ from django.test import Client
 
 from blog import selectors
 from blog.models import Author, Post
-from blog.selectors import PostCriteria
+from blog.selectors.posts import PostCriteria
 from contentapi.core.identity import ANONYMOUS, Role
 from tests.blog.search_posts import PAGE, find, index_posts, make_library
 from tests.conftest import GraphQL, make_api_key
@@ -125,7 +125,7 @@ class TestTransports:
 
 def count_walked_rows() -> int:
     """Return the number of rows that the walk of a search has returned."""
-    rows = selectors.select_posts(ANONYMOUS, PostCriteria.parse(search="kelp")).queryset()
+    rows = selectors.posts.select_posts(ANONYMOUS, PostCriteria.parse(search="kelp")).queryset()
     (explained,) = json.loads(rows.explain(format="json", analyze=True))
     return int(
         next(plan["Actual Rows"] for plan in list_plans(explained["Plan"]) if plan.get("Subplan Name") == "CTE walked")

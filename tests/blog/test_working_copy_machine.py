@@ -44,7 +44,7 @@ class CopyMachine(RuleBasedStateMachine):
 
     @rule(status=STATUSES)
     def change_status(self, status: str) -> None:
-        is_allowed = status == self.status or status in services.TRANSITIONS[self.status]
+        is_allowed = status == self.status or status in services.validation.TRANSITIONS[self.status]
         try:
             services.edit_post(**self.options, changes={"status": status})
             assert is_allowed

@@ -73,7 +73,7 @@ def pytest_collection_finish() -> None:
 def claim_values(instance: Any, **_: Any) -> None:
     """Claim the slug or the file of a row that a test has written without a service."""
     from blog.models import OldSlug, Post, PostSource
-    from blog.services import claim_file, slugs
+    from blog.services import slugs, sources
 
     match instance:
         case Post(slug=str()):
@@ -81,7 +81,7 @@ def claim_values(instance: Any, **_: Any) -> None:
         case OldSlug():
             slugs.claim_slug(instance.slug, instance.post_id)
         case PostSource():
-            claim_file(instance.source, instance.path, instance.post_id)
+            sources.claim_file(instance.source, instance.path, instance.post_id)
 
 
 def empty_distributed_tables() -> None:

@@ -59,7 +59,7 @@ def add_comment(world: World, status: str) -> Comment:
 
 
 def select_post(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.select_post_by_id(world.actor, world.post_id(status)).queryset()
+    return blog.selectors.posts.select_post_by_id(world.actor, world.post_id(status)).queryset()
 
 
 def select_posts(world: World, status: str) -> QuerySet[Post]:
@@ -67,7 +67,7 @@ def select_posts(world: World, status: str) -> QuerySet[Post]:
 
 
 def select_author_with_email(world: World) -> QuerySet[Author]:
-    author = blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk))
+    author = blog.selectors.authors.select_author_by_id(world.actor, str(world.target.author.pk))
     return author.queryset().filter(policy.visible_author_emails(world.actor))
 
 
@@ -76,10 +76,10 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "list published posts": lambda world: contains_row(
         select_posts(world, "published"), world.target.posts["published"]
     ),
-    "read an author": lambda world: blog.selectors.select_author_by_id(
+    "read an author": lambda world: blog.selectors.authors.select_author_by_id(
         world.actor, str(world.target.author.pk)
     ).exists(),
-    "read a comment": lambda world: blog.selectors.select_comment_by_id(
+    "read a comment": lambda world: blog.selectors.comments.select_comment_by_id(
         world.actor, world.comment_id("published")
     ).exists(),
     "read a draft": lambda world: select_post(world, "draft"),

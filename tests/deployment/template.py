@@ -28,7 +28,7 @@ from django.core.management import call_command
 from blog import services
 from contentapi.core.identity import WORKER
 call_command("load_demo")
-services.process_images(actor=WORKER, stop=Event())
+services.image_processing.process_images(actor=WORKER, stop=Event())
 services.render_posts(Event())
 """
 

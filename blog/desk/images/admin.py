@@ -150,8 +150,8 @@ class ImageAdmin(PolicyAdmin):
     def build_form_context(self, request: HttpRequest, row: Image | None) -> dict[str, Any]:
         if row is None:
             return {}
-        actor, ids = get_actor(request), selectors.list_posts_with_image(row.pk)
-        posts = list(selectors.select_seen_posts(actor, ids))
+        actor, ids = get_actor(request), selectors.images.list_posts_with_image(row.pk)
+        posts = list(selectors.images.select_seen_posts(actor, ids))
         return {
             "image_url": library.get_variant_url(row, PREVIEW),
             "image_size": library.describe_size(row),

@@ -104,8 +104,9 @@ def show_upload(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
             return respond_to_script(request, model_admin, files)
         if store_files(request, model_admin, files):
             return HttpResponseRedirect(reverse(LIST))
-    used, quota = services.measure_images(get_actor(request).user_id), conf.environment.contentapi_image_quota
-    context = {"title": "Upload images", "tools": describe_tools(), "used": used, "quota": quota}
+    used = services.image_room.measure_images(get_actor(request).user_id)
+    context = {"title": "Upload images", "tools": describe_tools(), "used": used}
+    context["quota"] = conf.environment.contentapi_image_quota
     return model_admin.render(request, "admin/blog/image/upload.html", context)
 
 

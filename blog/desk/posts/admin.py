@@ -104,8 +104,8 @@ class PostAdmin(PolicyAdmin):
         css = {"all": ["blog/post.css"]}
 
     may_open = may_add = staticmethod(policy.may_write_posts)
-    select_rows = staticmethod(selectors.select_written_posts)
-    find_row = staticmethod(selectors.find_post)
+    select_rows = staticmethod(selectors.posts.select_written_posts)
+    find_row = staticmethod(selectors.posts.find_post)
 
     def may_see(self, actor: Actor, row: Post) -> bool:
         writers = [row.author, *Author.objects.in_order_of(row.coauthor_ids)]
@@ -146,7 +146,7 @@ class PostAdmin(PolicyAdmin):
 
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         comments = Comment.objects.filter(post__in=rows)
-        return {"comments": selectors.filter_comments_by_state(comments, "").count()}
+        return {"comments": selectors.comments.filter_comments_by_state(comments, "").count()}
 
     show_status = build_column("Status", render_status, label=states.STATUS_COLORS)
     show_site = build_column("Site", states.link_site)

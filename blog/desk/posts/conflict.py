@@ -35,7 +35,7 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm
     actor = get_actor(request)
     post_id, mine = form.instance.pk, form.cleaned_data
     # The versions before the texts: what somebody saves between the two is a conflict of the next save.
-    post = require_found(selectors.find_post(actor, str(post_id)), "post")
+    post = require_found(selectors.posts.find_post(actor, str(post_id)), "post")
     copy = find_visible_copy(actor, post)
     opened = list_versions(post, copy)
     conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=mine["opened_version"])
@@ -82,7 +82,7 @@ def choose_button(actor: Actor, form: PostForm, post: Post, copy: WorkingCopy | 
 @require_POST
 def take_over(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show the text of a person who takes over the other version, so that they can copy from it."""
-    if selectors.find_post(get_actor(request), object_id) is None:
+    if selectors.posts.find_post(get_actor(request), object_id) is None:
         return show_deletion(request, model_admin, object_id)  # which shows the text too
     context = {"title": "You keep the other version", "post_id": object_id}
     return render_conflict(request, model_admin, "taken_over", context)

@@ -102,7 +102,7 @@ def render_version(
 ) -> HttpResponse:
     """Return the page of a version of a post, or with `is_copy` of a working copy, which can restore it."""
     actor = get_actor(request)
-    post = selectors.find_post(actor, object_id)
+    post = selectors.posts.find_post(actor, object_id)
     copy = find_visible_copy(actor, post)
     context = {
         "title": title,
@@ -193,7 +193,7 @@ def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict
         "buttons": list(list_copy_buttons(actor, post, copy)),
         "is_outdated": copy is not None and services.working_copies.has_changed_since(post, copy.base_version),
         "copy": copy,
-        "held": copy and copy.publish_at and selectors.find_locked_scheduler(copy),
+        "held": copy and copy.publish_at and selectors.posts.find_locked_scheduler(copy),
         "person": copy and versions.name_saver(copy),
     }
     return {"working_copy": state, "show_save": False, "show_save_and_add_another": False}  # the row is full

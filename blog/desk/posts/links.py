@@ -29,7 +29,7 @@ MOST_OPENED = 10
 def build_preview_links(actor: Actor, post: Post) -> dict[str, Any]:
     """Return the valid links of a post, and what the buttons for new ones need."""
     sites = [site.name for site in list_preview_sites()] or [PAGE]
-    links = selectors.select_preview_links(actor, str(post.pk)).queryset().select_related("maker")
+    links = selectors.previews.select_preview_links(actor, str(post.pk)).queryset().select_related("maker")
     return {"preview_links": list(links), "preview_sites": sites, "preview_days": DAYS, "max_note": MAX_NOTE}
 
 
@@ -75,7 +75,7 @@ def revoke_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
     """Ask, and then revoke a preview link."""
     back = f"{reverse('admin:blog_post_change', args=[object_id])}#preview-links"
     if request.method != "POST":
-        links = selectors.select_preview_links(get_actor(request), object_id).queryset()
+        links = selectors.previews.select_preview_links(get_actor(request), object_id).queryset()
         link = require_found(links.filter(pk=parse_id(link_id)).first(), "preview link")
         context = {
             "title": f"Revoke the preview link “{link.note or link.pk}”?",

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from blog import policy, selectors
 from blog.models import Post, PostStatus, WorkingCopy
 from blog.search.query import MAX_MATCHES
-from blog.selectors import PostCriteria
+from blog.selectors.posts import PostCriteria
 from contentapi.auth.sessions import get_actor
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
@@ -59,7 +59,7 @@ def choose_columns(request: HttpRequest, columns: Sequence[str]) -> list[str]:
 def search_posts(request: HttpRequest, posts: models.QuerySet[Post], text: str) -> models.QuerySet[Post]:
     """Return the posts that the search of the API finds. It searches once, while the list reads its rows repeatedly."""
     try:
-        found = selectors.select_posts(get_actor(request), PostCriteria.parse(search=text)).queryset()
+        found = selectors.posts.select_posts(get_actor(request), PostCriteria.parse(search=text)).queryset()
     except Malformed as error:
         messages.warning(request, f"No posts are shown: {error.message}")
         return posts.none()

@@ -168,7 +168,7 @@ def describe_state(post: Post | None) -> SafeString | str:
     if post is None:
         return "New"
     if post.status == PostStatus.SCHEDULED:
-        name = selectors.find_locked_scheduler(post)
+        name = selectors.posts.find_locked_scheduler(post)
         return format_html("Scheduled for {}{}", render_time(post.publish_at), HELD.format(name=name) if name else "")
     if post.status == PostStatus.PUBLISHED and post.published_at is not None:
         return format_html("Published at {}", render_time(post.published_at))

@@ -86,7 +86,9 @@ def build_preview(actor: Actor, values: dict[str, str]) -> dict[str, Any]:
     if len(body) > MAX_BODY:
         raise Invalid({"body": [f"At most {MAX_BODY:,} characters are allowed (got {len(body):,})."]})
     post_id = values.get("post", "new")
-    post = None if post_id == "new" else require_found(selectors.find_post(actor, post_id), "post")
+    post = None
+    if post_id != "new":
+        post = require_found(selectors.posts.find_post(actor, post_id), "post")
     return {
         "title": values.get("title", "").strip(),
         "lines": [values.get(name, "").strip() for name in LINES if name != "title"],
@@ -102,7 +104,7 @@ def find_author_of_preview(actor: Actor, post: Post | None, author_id: str) -> A
     if post is not None:
         return post.author
     if author_id and policy.may_manage_posts_and_authors(actor):
-        return selectors.find_author(actor, author_id)
+        return selectors.authors.find_author(actor, author_id)
     return queries.find_own_author(actor)
 
 

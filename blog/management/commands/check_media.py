@@ -24,7 +24,7 @@ class Command(OperatorCommand):
 
     def handle(self, *, repair: bool, **_: Any) -> None:
         found = 0
-        for finding in services.check_media(actor=OPERATOR, repair=repair):
+        for finding in services.image_repairs.check_media(actor=OPERATOR, repair=repair):
             kind = "no image names" if finding.image is None else f"missing of image {finding.image}:"
             self.stdout.write(f"{kind} {finding.name}" + (f" ({finding.repair})" if finding.repair else ""))
             found += 1

@@ -25,10 +25,10 @@ class Command(OperatorCommand):
         )
 
     def handle(self, *, everything: bool, **_: Any) -> None:
-        outdated = services.list_outdated_images(actor=OPERATOR, everything=everything)
+        outdated = services.image_repairs.list_outdated_images(actor=OPERATOR, everything=everything)
         problems = 0
         for pk in tqdm(outdated, desc="Rebuilding", unit="image", disable=None, leave=False):
-            problem = services.rebuild_image(actor=OPERATOR, pk=pk, everything=everything)
+            problem = services.image_repairs.rebuild_image(actor=OPERATOR, pk=pk, everything=everything)
             if problem:
                 problems += 1
                 self.info(f"Image {pk} stays as it is. {problem}")

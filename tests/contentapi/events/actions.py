@@ -188,16 +188,18 @@ CASES = {
     ),
     "create an author": Case(
         nothing,
-        lambda actor, _: services.create_author(actor=actor, author=Author(name="New")),
+        lambda actor, _: services.authors.create_author(actor=actor, author=Author(name="New")),
         ("author.created", None, None),
     ),
     "edit an author": Case(
         make_author,
-        call(services.edit_author, "author_id", changes={"bio": "Writes."}),
+        call(services.authors.edit_author, "author_id", changes={"bio": "Writes."}),
         ("author.updated", None, None),
         "bio",
     ),
-    "delete an author": Case(make_author, call(services.delete_author, "author_id"), ("author.deleted", None, None)),
+    "delete an author": Case(
+        make_author, call(services.authors.delete_author, "author_id"), ("author.deleted", None, None)
+    ),
     "upload": Case(nothing, lambda *_: make_image(), ("image.created", None, "processing")),
     "edit an image": Case(
         make_image,

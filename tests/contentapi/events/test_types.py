@@ -52,7 +52,7 @@ def test_comments_of_a_deleted_author_on_posts_of_others_are_announced() -> None
     comment = make_comment(make_post(), author=make_author())
 
     with collect_events() as events:
-        services.delete_author(actor=OPERATOR, author_id=str(comment.author_id))
+        services.authors.delete_author(actor=OPERATOR, author_id=str(comment.author_id))
 
     assert sorted(describe(events)) == [("author.deleted", None, None), ("comment.deleted", "visible", None)]
     assert [event.is_public for event in events] == [True, True]

@@ -183,7 +183,7 @@ SDL = "type Query {{ node: Node }} interface Node {{ id: ID! }} {types}"
     ],
 )
 def test_types_that_differ_from_the_sdl_stop_the_start(types: str, message: str) -> None:
-    node = NodeType({blog.projections.AUTHOR: blog.selectors.select_author_by_id})
+    node = NodeType({blog.projections.AUTHOR: blog.selectors.authors.select_author_by_id})
 
     with pytest.raises(ProjectionError, match=message):
         ProjectionBindable([node]).bind_to_schema(build_schema(sdl(SDL.format(types=types))))
@@ -191,7 +191,7 @@ def test_types_that_differ_from_the_sdl_stop_the_start(types: str, message: str)
 
 def test_type_with_a_sequence_of_its_own_cannot_be_a_node() -> None:
     key = Projection("ApiKey", ApiKey, {"id": "id"})
-    node = NodeType({key: blog.selectors.select_author_by_id})
+    node = NodeType({key: blog.selectors.authors.select_author_by_id})
 
     with pytest.raises(ProjectionError, match="ApiKey is a Node, but its ids are not unique across types"):
         ProjectionBindable([key, node]).bind_to_schema(

@@ -85,7 +85,9 @@ TABLE = {
     ],
 }
 SERVICES = {
-    "list images": lambda world: contains_row(blog.selectors.select_images(world.actor).queryset(), world.target.image),
+    "list images": lambda world: contains_row(
+        blog.selectors.images.select_images(world.actor).queryset(), world.target.image
+    ),
     "upload an image": lambda world: blog.services.create_upload(actor=world.actor, **ANNOUNCED),
     "change an image": lambda world: blog.services.edit_image(
         actor=world.actor, image_id=str(world.target.image.pk), changes={"alt": "New"}

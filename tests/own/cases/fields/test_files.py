@@ -89,7 +89,7 @@ def test_event_of_an_author_names_the_changed_field() -> None:
     author = make_author()
 
     with collect_events() as events:
-        services.edit_author(actor=OPERATOR, author_id=str(author.pk), changes={"own": {"town": "Ystad"}})
+        services.authors.edit_author(actor=OPERATOR, author_id=str(author.pk), changes={"own": {"town": "Ystad"}})
 
     assert [(event.type, event.changes) for event in events] == [("author.updated", ["town"])]
     assert Author.objects.get(pk=author.pk).own == {"town": "Ystad"}

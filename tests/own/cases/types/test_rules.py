@@ -128,9 +128,9 @@ def test_conflict_names_only_rows_that_the_caller_may_see() -> None:
 
     editor = make_actor(Role.EDITOR, scopes=frozenset(Scope) - {READ})
     with pytest.raises(Conflict) as refused:
-        services.delete_author(actor=editor, author_id=str(author.pk))
+        services.authors.delete_author(actor=editor, author_id=str(author.pk))
     with pytest.raises(Conflict, match=HIDDEN):
-        services.delete_author(actor=OPERATOR, author_id=str(author.pk))
+        services.authors.delete_author(actor=OPERATOR, author_id=str(author.pk))
 
     message = "This is required by “Soup”, 1 other dish. Change or delete what requires it first."
     assert str(refused.value) == message

@@ -181,4 +181,4 @@ def test_author_of_a_dish_cannot_be_deleted() -> None:
     dish = make_dish()
 
     with pytest.raises(Conflict, match="“Soup”"):
-        services.delete_author(actor=OPERATOR, author_id=str(dish.author_id))
+        services.authors.delete_author(actor=OPERATOR, author_id=str(dish.author_id))
