@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from datetime import date
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -12,6 +11,7 @@ from blog.files.dates import split_file_name
 from blog.files.keys import ADDRESS_KEYS, ALIAS_KEYS, CANONICAL_KEYS
 from blog.files.states import is_flag
 from blog.files.syntax import Table
+from blog.files.words import is_line
 from blog.models import CONTENT_FIELDS, SLUG
 
 MAX_ALIASES = 100
@@ -23,11 +23,7 @@ CANONICAL_URL = next(field for field in CONTENT_FIELDS if field.name == "canonic
 def read_slug(meta: Table) -> str | None:
     """Return the slug that the front matter states, or the last segment of the page's address."""
     stated = meta.get("slug")
-    if (
-        isinstance(stated, (str, int, float, date))
-        and not isinstance(stated, bool)
-        and (slug := adapt_slug(str(stated)))
-    ):
+    if is_line(stated) and not isinstance(stated, bool) and (slug := adapt_slug(str(stated))):
         return slug
     keys = [key for key in ADDRESS_KEYS if key != "permalink" or not is_flag(meta.get(key))]  # Eleventy has false
     return next(filter(None, (read_address(meta.get(key)) for key in keys)), None)

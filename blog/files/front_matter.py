@@ -72,15 +72,12 @@ class MarkdownPost:
         return read_release_date(self.other) or self.date
 
 
+@refuse_errors()
 def build_post(values: Table, body: str, path: PurePath) -> MarkdownPost | None:
     """Return the post of what `parse_text` returns. Return None for a page without title and text, which selects a
     template. Raises `InvalidFile`.
     """
-    with refuse_errors():
-        return build_post_of_table(name_keys(decode_value(values)), body, path)
-
-
-def build_post_of_table(meta: Table, body: str, path: PurePath) -> MarkdownPost | None:
+    meta = name_keys(decode_value(values))
     if meta.get("title") is None and not body.strip():
         return None
     title, body, title_note = choose_title(meta, body, path)

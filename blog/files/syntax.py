@@ -57,13 +57,6 @@ class InvalidFile(ValueError):
         super().__init__(message.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
-def parse_text(content: bytes) -> tuple[Table, str]:
-    """Return the front matter of a file as JSON values, and the text after it. Raises `InvalidFile`."""
-    with refuse_errors():
-        meta, body = split_front_matter(decode_text(content))
-        return encode_values(meta), body
-
-
 @contextmanager
 def refuse_errors() -> Iterator[None]:
     """Raise `InvalidFile` for any error: PyYAML and numbers of 5,000 digits raise many types."""
@@ -73,6 +66,13 @@ def refuse_errors() -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001
         raise InvalidFile(f"cannot be parsed: {shorten(str(error), 200)}") from None
+
+
+@refuse_errors()
+def parse_text(content: bytes) -> tuple[Table, str]:
+    """Return the front matter of a file as JSON values, and the text after it. Raises `InvalidFile`."""
+    meta, body = split_front_matter(decode_text(content))
+    return encode_values(meta), body
 
 
 def decode_text(content: bytes) -> str:
