@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType, defstruct
 
 from blog import projections, selectors, services
 from blog.models import CONTENT_FIELDS, POST_OWN, Kind, PostStatus, PreviewMode
-from blog.selectors.posts import PostCriteria
+from blog.selectors.posts import PostCriteria, select_posts
 from contentapi.conf import conf
 from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.http.uploads import SentFile
@@ -81,7 +81,7 @@ def read_image(request: ResourceRequest) -> SentFile:
 class PostCollection(Resource, shows=POST):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page("status", "tag", "author", "search", *OWN_FILTERS)
-        posts = selectors.posts.select_posts(request.actor, PostCriteria.parse(**page.filters), page.after)
+        posts = select_posts(request.actor, PostCriteria.parse(**page.filters), page.after)
         return request.shown.page(posts, page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
@@ -207,8 +207,7 @@ class AuthorPostCollection(Resource, shows=POST):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
         page = request.page("status", "tag", "search", *OWN_FILTERS)
         author = selectors.authors.select_author_by_id(request.actor, author_id)
-        criteria = PostCriteria.parse(author=author_id, **page.filters)
-        posts = selectors.posts.select_posts(request.actor, criteria, page.after)
+        posts = select_posts(request.actor, PostCriteria.parse(author=author_id, **page.filters), page.after)
         return request.shown.page(posts, page, request.actor, within=author)
 
 

@@ -23,9 +23,7 @@ from blog.images.metadata import add_end, open_without_metadata
 Image.MAX_IMAGE_PIXELS = None  # `require_size` has the limit, and a message
 FAILURES_OF_THE_HOST = {EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS}
 SRGB = ImageCms.createProfile("sRGB")
-HALF = 256  # of two bytes of a channel, the lower one
 MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of animated WebP, of which it needs several
-SHORTEST, SLOWED_DOWN = 10, 100  # milliseconds
 MAX_HEADER = 64 * 1024  # bytes, in which an AVIF states the sizes of its parts
 SIZE_OF_AVIF = re.compile(rb"ispe\0{4}(.{8})", re.DOTALL)
 
@@ -68,7 +66,10 @@ def decode(source: Path) -> tuple[Format, Frames]:
 
 
 def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
-    require_size(*read_stated_size(source.read_bytes()), 1)
+    content = source.read_bytes()
+    require_size(*read_stated_size(content), 1)
+    is_animation = content[12:16] == b"VP8X" and content[20] & 2  # of WebP, perhaps of one frame
+    del content
     names = [each.name for each in FORMATS]
     with Image.open(file, formats=names) as image:
         kind = next(each for each in FORMATS if each.name == image.format)
@@ -76,7 +77,7 @@ def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
         require_size(*image.size, number)
         size = image.size
         info = image.info
-        if kind is not WEBP or size[0] * size[1] <= MAX_CANVASES or is_animation(source):
+        if kind is not WEBP or size[0] * size[1] <= MAX_CANVASES or is_animation:
             if kind is WEBP:
                 require_memory(*size, number)
             return kind, read_frames(kind, image, number)
@@ -98,13 +99,6 @@ def read_stated_size(content: bytes) -> tuple[int, int]:
     if read_size is not None:
         read_size(content, ctypes.c_size_t(len(content)), ctypes.byref(width), ctypes.byref(height))
     return width.value, height.value
-
-
-def is_animation(source: Path) -> bool:
-    """Return whether a WebP is an animation, perhaps of one frame."""
-    with source.open("rb") as file:
-        start = file.read(21)
-    return start[12:16] == b"VP8X" and bool(start[20] & 2)
 
 
 def read_large_webp(source: Path, size: tuple[int, int], info: dict[Any, Any]) -> Image.Image:
@@ -157,7 +151,8 @@ def read_frames(kind: Format, image: Image.Image, number: int) -> Frames:
             raise Rejected("The file is damaged: its frames have different sizes.")
         frame.load()  # WebP and AVIF then know the time of the frame
         if place or not has_default:  # the first image is for programs without animations
-            durations.append(get_shown_time(frame.info.get("duration")))
+            duration = frame.info.get("duration") or 0  # in ms; browsers show a frame of up to 10 for 100
+            durations.append(round(duration) if duration > 10 else 100)
             images.append(normalize(frame.copy()))
     return Frames(images, durations, times)
 
@@ -168,11 +163,6 @@ def count_times(kind: Format, image: Image.Image) -> int:
     if repeated is None:
         return 0 if kind is AVIF else 1
     return int(repeated) + 1 if kind is GIF and repeated else int(repeated)
-
-
-def get_shown_time(duration: float | None) -> int:
-    """Return how long browsers show a frame, in milliseconds: they show one of up to 10 ms for 100."""
-    return round(duration) if duration and duration > SHORTEST else SLOWED_DOWN
 
 
 def normalize(image: Image.Image) -> Image.Image:
@@ -203,7 +193,7 @@ def turn(image: Image.Image) -> None:
 
 def reduce_depth(image: Image.Image) -> Image.Image:
     """Return the upper 8 bits of an image with one channel of 16."""
-    return image.convert("I").point(lambda value: value * (1 / HALF)).convert("L")
+    return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
 
 
 def apply_profile(image: Image.Image, profile: bytes, mode: str) -> Image.Image:
@@ -246,9 +236,5 @@ def explain(problem: str) -> Iterator[None]:
             raise
         if re.search(r"memory|encoding error 1\b", str(error)):  # of a codec
             raise MemoryError from None
-        raise Rejected(f"{problem}: {shorten(error)}.") from None
-
-
-def shorten(error: Exception) -> str:
-    """Return the message of Pillow, which has no part of the file but its values."""
-    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+        shown = " ".join(str(error).split())[:200].rstrip(".")  # has no part of the file but its values
+        raise Rejected(f"{problem}: {shown or type(error).__name__}.") from None

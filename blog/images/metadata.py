@@ -24,12 +24,11 @@ LAST_ROWS = 8  # pixels of a picture in half of its size: a row of blocks
 
 def open_without_metadata(source: Path) -> Path | io.BytesIO:
     """Return a file without the parts that no picture needs, if its format is PNG or JPEG."""
-    with source.open("rb") as file:
-        start = file.read(len(PNG_START))
-    if start == PNG_START:
-        return io.BytesIO(b"".join(select_chunks(memoryview(source.read_bytes()))))
-    if start.startswith(JPEG_START):
-        return io.BytesIO(b"".join(select_segments(memoryview(source.read_bytes()))))
+    content = source.read_bytes()
+    if content.startswith(PNG_START):
+        return io.BytesIO(b"".join(select_chunks(memoryview(content))))
+    if content.startswith(JPEG_START):
+        return io.BytesIO(b"".join(select_segments(memoryview(content))))
     return source
 
 

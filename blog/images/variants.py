@@ -87,9 +87,7 @@ def choose_format(kind: Format, frames: Frames, *, has_alpha: bool) -> Format:
     width, height = frames.images[0].size
     if kind not in (AVIF, WEBP) or width * height <= MAX_ENCODED:
         return kind
-    if len(frames.images) > 1:
-        return WEBP
-    return PNG if has_alpha else JPEG
+    return WEBP if len(frames.images) > 1 else PNG if has_alpha else JPEG
 
 
 def shrink(frames: Frames, size: tuple[int, int]) -> Frames:

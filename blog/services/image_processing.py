@@ -4,8 +4,6 @@ A worker claims one image at a time, and renews the claim while it works: so sev
 never process the same image, and an image whose worker was killed is claimed again soon. No transaction is open while a
 file is processed. Files are complete before the row names them. They are deleted a day after the row has named them.
 `attempts` numbers the claims: a worker whose number is no longer that of the row changes nothing.
-
-A child process with limits processes a file: a hostile one costs no more than these, and ends no worker.
 """
 
 import hashlib
@@ -13,8 +11,8 @@ import json
 import logging
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -119,7 +117,8 @@ def process_image(image: Image, stop: Event) -> None:
     if image.attempts > MAX_ATTEMPTS:
         reject(image, INTERRUPTED)
         return
-    with create_work_folder() as folder:
+    with create_work_folder() as created:
+        folder = created.path
         outcome = make_files(image, image.source, folder, stop)
         if outcome is None:
             release(image)
@@ -141,14 +140,9 @@ def is_lost(since: datetime) -> bool:
     return since <= timezone.now() - UPLOADS_KEPT_FOR and any(get_storage().list_files(PUBLIC))
 
 
-@contextmanager
-def create_work_folder() -> Iterator[Path]:
+def create_work_folder() -> closing[OwnedFolder]:
     """Create a temporary folder. The next one of this host deletes those of workers that were killed."""
-    folder = OwnedFolder(WORK_FOLDER, Path(gettempdir()))
-    try:
-        yield folder.path
-    finally:
-        folder.remove()
+    return closing(OwnedFolder(WORK_FOLDER, Path(gettempdir())))
 
 
 def make_files(image: Image, name: str, folder: Path, stop: Event) -> dict[str, Any] | None:

@@ -58,12 +58,13 @@ def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
     if image is None:
         return BUSY
     try:
-        with processing.create_work_folder() as folder:
-            outcome = processing.make_files(image, image.name_file(image.original), folder, Event())
+        with processing.create_work_folder() as created:
+            outcome = processing.make_files(image, image.name_file(image.original), created.path, Event())
             if outcome is None or "rejection" in outcome:
                 return str(outcome["rejection"]) if outcome else BUSY
             store = processing.accept if everything else add_variants
-            store(image, processing.keep_original(image, outcome, folder), folder / processing.FILES)
+            files = created.path / processing.FILES
+            store(image, processing.keep_original(image, outcome, created.path), files)
             return ""
     except FileNotFoundError:
         return processing.MISSING

@@ -85,7 +85,8 @@ class FolderStorage:
 
     def presign(self, name: str, expected: Expected) -> Presigned:
         """Return the request that stores exactly the expected file, for some minutes."""
-        return sign_upload(require_name(name), expected)
+        query = urlencode({"signature": signing.dumps(expected, salt=SIGNED_FOR + require_name(name))})
+        return Presigned(f"{conf.origin}/{name}?{query}", expected.list_headers())
 
     def list_files(self, prefix: str = "") -> Iterator[StoredFile]:
         """Yield the files whose names begin with a prefix."""
@@ -113,12 +114,6 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def sign_upload(name: str, expected: Expected) -> Presigned:
-    """Return the request that stores the expected file under a name."""
-    query = urlencode({"signature": signing.dumps(expected, salt=SIGNED_FOR + name)})
-    return Presigned(f"{conf.origin}/{name}?{query}", expected.list_headers())
 
 
 def read_signed_upload(name: str, query: str) -> Expected:

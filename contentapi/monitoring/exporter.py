@@ -99,8 +99,8 @@ def serve_metrics(address: str) -> None:
     try:
         start_http_server(int(port), host.strip("[]") or "0.0.0.0", registry)  # noqa: S104 - as written in the setting
     except OSError as error:
-        folder.remove()
+        folder.close()
         raise SystemExit(f"CONTENTAPI_METRICS_BIND: cannot listen on {address}: {error.strerror}.") from None
     os.environ[FOLDER_VARIABLE] = str(folder.path)
-    atexit.register(folder.remove)
+    atexit.register(folder.close)
     Thread(target=collector.run, name="metrics", daemon=True).start()

@@ -17,7 +17,7 @@ YOUNG = 60  # seconds, in which a new folder gets its lock
 
 
 class OwnedFolder:
-    """A new folder with this prefix, by default in memory, which only this account can read. `remove` deletes it."""
+    """A new folder with this prefix, by default in memory, which only this account can read. `close` deletes it."""
 
     def __init__(self, prefix: str, parent: Path | None = None) -> None:
         parent = parent or (MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir()))
@@ -27,7 +27,7 @@ class OwnedFolder:
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.owner = os.getpid()
 
-    def remove(self) -> None:
+    def close(self) -> None:
         """Delete the folder. In a forked child this does nothing."""
         if self.owner == os.getpid():
             shutil.rmtree(self.path, ignore_errors=True)

@@ -49,7 +49,7 @@ from contentapi.events.webhooks.resending import MAX_REPLAYED
 from contentapi.events.webhooks.sending import MAX_KEPT
 from contentapi.events.webhooks.services import MAX_WEBHOOKS
 from contentapi.graphql.cost_directives import ListSize, read_schema_costs
-from contentapi.media.folder import sign_upload
+from contentapi.media.folder import FolderStorage
 from contentapi.media.storage import Expected
 from contentapi.projection import Projection
 from contentapi.rest.openapi import read_openapi_file
@@ -60,7 +60,7 @@ from tests.contract.openapi_schemas import OWN_TYPES, build_schemas
 from users.models import MAX_EMAIL, MAX_NAME
 
 MAX_PAGE = settings.ENVIRONMENT.contentapi_max_page
-UPLOAD = sign_upload("uploads/7", Expected("image/png", 1, ""))
+UPLOAD = FolderStorage(Path()).presign("uploads/7", Expected("image/png", 1, ""))
 SDL = "\n".join(path.read_text() for path in sorted((Path(__file__).parents[2] / "schema").glob("*.graphql")))
 # What the description of a field or an argument states, by its name
 PHRASES = {

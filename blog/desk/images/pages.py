@@ -4,7 +4,8 @@ Scripts read most of them. The script of uploads (blog/static/blog/images.js) se
 it, a form sends one or several.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import IO, Any
 
 from django.contrib import messages
@@ -64,9 +65,8 @@ def show_choice(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
 def describe_images(request: HttpRequest, model_admin: PolicyAdmin) -> JsonResponse:
     """Return the images with some ids. Those that do not exist are left out."""
     ids = [parse_id(part) for part in request.GET.get("ids", "").split(",")[:MOST]]
-    return JsonResponse(
-        {"images": [describe_image(image) for image in selectors.images.find_images(get_actor(request), ids)]}
-    )
+    images = selectors.images.find_images(get_actor(request), ids)
+    return JsonResponse({"images": [describe_image(image) for image in images]})
 
 
 @require_POST
@@ -135,23 +135,16 @@ def store_files(request: HttpRequest, model_admin: PolicyAdmin, files: Sequence[
 
 def store_file(request: HttpRequest, model_admin: PolicyAdmin, file: Any) -> Image:
     name = request.POST.get("name", "")  # as the script has it: Django removes joiners of scripts from that of a file
-    image = services.create_image(actor=get_actor(request), read_file=read_later(file, name))
+    image = services.create_image(actor=get_actor(request), read_file=partial(measure_file, file, name))
     model_admin.log_addition(request, image, "Uploaded.")
     return image
 
 
-def read_later(file: IO[bytes], name: str = "") -> Callable[[], SentFile]:
-    """Return a function that measures a file of a form. Raises `TooLarge`."""
-
-    def read() -> SentFile:
-        enter_expensive_lane()  # storing a file may take long: other requests keep their slots
-        return describe_file(
-            file,
-            services.images.shorten_file_name(name or file.name or ""),
-            conf.environment.contentapi_image_max_bytes,
-        )
-
-    return read
+def measure_file(file: IO[bytes], name: str = "") -> SentFile:
+    """Return a file of a form with its size and its SHA-256. Raises `TooLarge`."""
+    enter_expensive_lane()  # storing a file may take long: other requests keep their slots
+    shown = services.images.shorten_file_name(name or file.name or "")
+    return describe_file(file, shown, conf.environment.contentapi_image_max_bytes)
 
 
 @require_POST
@@ -163,7 +156,7 @@ def replace_file(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
         raise PermissionDenied
     if file is None:
         raise Malformed(NO_FILE)
-    services.replace_image_file(actor=actor, image_id=str(image.pk), read_file=read_later(file))
+    services.replace_image_file(actor=actor, image_id=str(image.pk), read_file=partial(measure_file, file))
     model_admin.message_user(request, "The new file is being processed. Readers see the present one until then.")
     model_admin.log_change(request, image, "Replaced the file.")
     return HttpResponseRedirect(reverse("admin:blog_image_change", args=[image.pk]))

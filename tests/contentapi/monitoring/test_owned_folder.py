@@ -29,7 +29,7 @@ def test_folder_is_private_and_removed(prefix: str) -> None:
     folder = OwnedFolder(prefix)
 
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
-    folder.remove()
+    folder.close()
     assert not folder.path.exists()
 
 
@@ -46,16 +46,16 @@ def test_folder_of_a_killed_process_is_removed_by_the_next(prefix: str) -> None:
 
     assert not left.exists()
     assert first.path.exists()
-    first.remove()
-    second.remove()
+    first.close()
+    second.close()
 
 
 def test_forked_child_does_not_remove_the_folder(prefix: str) -> None:
     folder = OwnedFolder(prefix)
     folder.owner = os.getpid() + 1  # as in a child
 
-    folder.remove()
+    folder.close()
 
     assert folder.path.exists()
     folder.owner = os.getpid()
-    folder.remove()
+    folder.close()
