@@ -12,7 +12,7 @@ from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilt
 
 from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import NotFound
-from contentapi.core.identity import Actor
+from contentapi.core.identity import Actor, Scope
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.lists import RelatedFilter, build_state_filter, read_page_number
@@ -113,7 +113,7 @@ class OwnAdmin(PolicyAdmin):
 
 def build_publication_actions(own: OwnModel) -> list[Action]:
     def may_publish(actor: Actor, row: Any) -> bool:
-        return policy.may_publish_of(own, actor, own.get_owner_id(row))
+        return policy.may_use_of(own, actor, Scope.POSTS_PUBLISH, own.get_owner_id(row))
 
     readers = "everybody" if own.sdl.read == "public" else "everybody with read access"
     states = {

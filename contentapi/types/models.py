@@ -26,8 +26,9 @@ class OwnModel:
 
     * `create(*, actor, **values)` returns a new row: for each creation, also in the desk. The default is
       `services.create_row`, which it may call.
-    * `update(*, actor, row_id, changes, expected_version=None)` returns the row after changes of its fields. The
-      default is `services.update_row`. Neither publishing nor deleting calls it.
+    * `update(*, actor, row_id, changes, expected_version=None)` returns the row after changes of its fields, also in
+      the desk; `changes` of a publication have `published_at` alone, null to unpublish. The default is
+      `services.update_row`. Deleting does not call it.
     * `may_write(actor, owner_id)` returns whether the actor may write rows of this user, None without one: before each
       write and publication, of actors who have its scope.
     * `rows(actor)` returns a condition on the rows that the actor may see, beside `read:` and the publication: when a

@@ -54,21 +54,26 @@ def may_write_of(own: OwnModel, actor: Actor, owner_id: int | None) -> bool:
 
 
 def may_use_of(own: OwnModel, actor: Actor, scope: Scope, owner_id: int | None) -> bool:
-    """Whether the actor has a scope for rows of this user. A rule of the team decides about whose rows."""
+    """Whether an actor whose role may write has a scope for rows of this user.
+
+    A rule of the team decides about whose rows.
+    """
+    if actor.role is None or own.write_scope not in ROLE_SCOPES[actor.role]:
+        return False
     if own.may_write is None:
         return get_reach(actor, scope).includes(owner_id)
     return actor.has(scope) and own.may_write(actor, owner_id)
 
 
+def describe_lacking(actor: Actor, scope: Scope) -> str:
+    """Return what a refusal adds if the role could use the scope, but the credential lacks it."""
+    is_lacking = actor.role is not None and scope in ROLE_SCOPES[actor.role] - actor.scopes
+    return f" without the scope {scope}" if is_lacking else ""
+
+
 def may_write_all(own: OwnModel, actor: Actor) -> bool:
     """Whether the actor may write the rows of all authors, and name an author."""
     return get_reach(actor, own.write_scope).of_everybody
-
-
-def may_publish_of(own: OwnModel, actor: Actor, owner_id: int | None) -> bool:
-    """Whether the actor may publish rows whose author has this user: with `posts:publish` and a role that may write."""
-    is_writer = actor.role is not None and own.write_scope in ROLE_SCOPES[actor.role]
-    return is_writer and may_use_of(own, actor, Scope.POSTS_PUBLISH, owner_id)
 
 
 def visible_events(own: OwnModel, actor: Actor) -> Q:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Invalid, require_found
-from contentapi.core.identity import Actor
+from contentapi.core.identity import Actor, Scope
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes
@@ -24,7 +24,7 @@ from contentapi.types.fields import AUTHOR
 from contentapi.types.models import OwnModel, get_own_model
 from contentapi.types.validation import NULL, clean_values, refuse_unknown
 
-Rule = Callable[[OwnModel, Actor, int | None], bool]  # of the policy, for the rows of a user
+PUBLISHED_AT = "published_at"
 
 
 def get_create(own: OwnModel) -> Callable[..., Any]:
@@ -77,9 +77,14 @@ def update_row(
     changes: Mapping[str, Any],
     expected_version: ExpectedVersion = None,
 ) -> Any:
-    """Change fields of a row. If nothing changes, the version stays. Raises `NotFound`, `Invalid` and `Conflict`."""
+    """Change fields of a row, or `published_at` alone. If nothing changes, the version stays.
+
+    Raises `NotFound`, `Invalid` and `Conflict`.
+    """
     own = get_own_model(model)
-    row = get_row_for_update(own, actor, row_id, "change", policy.may_write_of, expected_version)
+    if changes.keys() == {PUBLISHED_AT}:
+        return change_publication(own, actor, row_id, expected_version, changes[PUBLISHED_AT])
+    row = get_row_for_update(own, actor, row_id, "change", own.write_scope, expected_version)
     columns = clean_values(own, actor, changes, present=row)
     if "author_id" in changes:
         if changes["author_id"] is None:
@@ -89,18 +94,19 @@ def update_row(
 
 
 def get_row_for_update(
-    own: OwnModel, actor: Actor, row_id: str, action: str, may: Rule, expected_version: ExpectedVersion
+    own: OwnModel, actor: Actor, row_id: str, action: str, scope: Scope, expected_version: ExpectedVersion
 ) -> Any:
-    """Return a row that the actor may see and the rule permits, in the expected version.
+    """Return a row that the actor may see and for which they may use the scope, in the expected version.
 
-    It is locked until the transaction ends.
+    It is locked until the transaction ends. A refusal names the scope if only the credential lacks it.
     """
     require_credential(actor, f"{action} {own.sdl.nouns}")
     rows = selectors.select_row_by_id(own, actor, row_id).queryset()
     if own.has_author:
         rows = rows.select_related(AUTHOR)
     row: Any = require_found(rows.select_for_update(of=("self",)).first(), own.sdl.noun)
-    require_permission(actor, may(own, actor, own.get_owner_id(row)), f"{action} this {own.sdl.noun}")
+    may, lacking = policy.may_use_of(own, actor, scope, own.get_owner_id(row)), policy.describe_lacking(actor, scope)
+    require_permission(actor, may, f"{action} this {own.sdl.noun}{lacking}")
     require_version(own.sdl.noun, row.version, expected_version)
     return row
 
@@ -118,25 +124,23 @@ def save_row(actor: Actor, row: Any, columns: Mapping[str, Any]) -> Any:
     return row
 
 
-@transaction.atomic
-def publish_row(model: type[Model], *, actor: Actor, row_id: str, expected_version: ExpectedVersion = None) -> Any:
-    """Publish a row. One that is published stays as it is. Raises `NotFound` and `Conflict`."""
-    return change_publication(model, actor, row_id, expected_version, timezone.now())
+def publish_row(model: type[Model], **options: Any) -> Any:
+    """Publish a row, as `update_row` does with the time in `published_at`. One that is published stays as it is."""
+    return get_update(get_own_model(model))(changes={PUBLISHED_AT: timezone.now()}, **options)
 
 
-@transaction.atomic
-def unpublish_row(model: type[Model], *, actor: Actor, row_id: str, expected_version: ExpectedVersion = None) -> Any:
-    """Take a row back from the public. Raises `NotFound` and `Conflict`."""
-    return change_publication(model, actor, row_id, expected_version, None)
+def unpublish_row(model: type[Model], **options: Any) -> Any:
+    """Take a row back from the public, as `update_row` does with the null in `published_at`."""
+    return get_update(get_own_model(model))(changes={PUBLISHED_AT: None}, **options)
 
 
 def change_publication(
-    model: type[Model], actor: Actor, row_id: str, expected_version: ExpectedVersion, published_at: datetime | None
+    own: OwnModel, actor: Actor, row_id: str, expected_version: ExpectedVersion, published_at: datetime | None
 ) -> Any:
-    own, action = get_own_model(model), "unpublish" if published_at is None else "publish"
-    row = get_row_for_update(own, actor, row_id, action, policy.may_publish_of, expected_version)
+    action = "unpublish" if published_at is None else "publish"
+    row = get_row_for_update(own, actor, row_id, action, Scope.POSTS_PUBLISH, expected_version)
     if (row.published_at is None) != (published_at is None):
-        save_row(actor, row, {"published_at": published_at})
+        save_row(actor, row, {PUBLISHED_AT: published_at})
         record(own, f"{action}ed", actor, row.pk)
     return row
 
@@ -145,7 +149,7 @@ def change_publication(
 def delete_row(model: type[Model], *, actor: Actor, row_id: str, expected_version: ExpectedVersion = None) -> str:
     """Delete a row, and return its id. Raises `NotFound`, and `Conflict` for one that other rows require."""
     own = get_own_model(model)
-    row = get_row_for_update(own, actor, row_id, "delete", policy.may_write_of, expected_version)
+    row = get_row_for_update(own, actor, row_id, "delete", own.write_scope, expected_version)
     pk = row.pk
     with attribute_changes(actor), refuse_required(actor, own.sdl.name, pk):
         row.delete()

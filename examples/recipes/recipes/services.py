@@ -22,17 +22,22 @@ def create_recipe(*, actor: Actor, **values: Any) -> Recipe:
 def update_recipe(
     *, actor: Actor, row_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
 ) -> Recipe:
-    """Change a recipe, as `services.update_row` does. Raises `Conflict` if its new author has no room for it."""
+    """Change, publish or unpublish a recipe, as `services.update_row` does.
+
+    Raises `Conflict` if its author has no room for it: a new author, or that of an unpublished recipe.
+    """
     recipe: Recipe = services.update_row(
         Recipe, actor=actor, row_id=row_id, changes=changes, expected_version=expected_version
     )
-    if "author_id" in changes:
+    if changes.keys() & {"author_id", "published_at"}:
         require_room(recipe)
     return recipe
 
 
 def require_room(recipe: Recipe) -> None:
-    """Raise `Conflict` if the author has too many recipes. Writes for one author wait for each other."""
+    """Raise `Conflict` if an unpublished recipe is one too many for its author. Writes for one author wait."""
+    if recipe.published_at is not None:
+        return
     type(recipe.author).objects.select_for_update(no_key=True).get(pk=recipe.author_id)
     if Recipe.objects.filter(author=recipe.author_id, published_at=None).count() > MAX_UNPUBLISHED:
         raise Conflict(f"An author has at most {MAX_UNPUBLISHED} recipes that are not published.")

@@ -31,6 +31,10 @@ def make_own_model(read: str, *, has_publication: bool = True, read_scope: Scope
     return own  # type: ignore[no-any-return]
 
 
+def may_publish_of(own: OwnModel, actor: Actor, owner_id: int | None) -> bool:
+    return policy.may_use_of(own, actor, Scope.POSTS_PUBLISH, owner_id)
+
+
 def make_actor(role: Role | None) -> Actor:
     return Actor(7, role, ALL_SCOPES) if role else ANONYMOUS
 
@@ -71,7 +75,7 @@ def test_members_see_the_rows_for_which_they_have_the_scope() -> None:
 def test_authors_write_and_publish_their_own_rows_and_editors_all(role: Role | None, owners: set[int]) -> None:
     model, actor = make_own_model("public"), make_actor(role)
 
-    for rule in (policy.may_write_of, policy.may_publish_of):
+    for rule in (policy.may_write_of, may_publish_of):
         assert {owner for owner in (7, 8, None) if rule(model, actor, owner)} == owners
 
 
@@ -82,10 +86,10 @@ def test_rules_of_the_team_narrow_what_the_scopes_and_the_publication_allow() ->
     assert policy.visible_rows(own, ANONYMOUS) == NEVER
     assert policy.visible_rows(own, make_actor(Role.READER)) == NEVER
     assert policy.visible_rows(own, make_actor(Role.AUTHOR)) == (PUBLISHED | OWN_ROWS) & OWN_ROWS
-    for rule in (policy.may_write_of, policy.may_publish_of):
+    for rule in (policy.may_write_of, may_publish_of):
         assert [rule(own, actor, 8) for actor in (ANONYMOUS, make_actor(Role.AUTHOR))] == [False, True]
     own.may_write = lambda *_: False
-    for rule in (policy.may_write_of, policy.may_publish_of):
+    for rule in (policy.may_write_of, may_publish_of):
         assert not rule(own, make_actor(Role.ADMIN), 8)
 
 

@@ -195,6 +195,37 @@ def test_what_a_rule_of_the_team_refuses_is_not_written(monkeypatch: pytest.Monk
 
     created = send_request("POST", "/dishes", {**BODY, "authorId": str(dish.author_id)}, actor=editor)
     changed = send_request("PATCH", f"/dishes/{dish.pk}", {"title": "New"}, actor=editor)
+    published = send_request("POST", f"/dishes/{dish.pk}/publish", actor=editor)
 
-    assert (created.status, changed.status) == (409, 409)
-    assert [*Dish.objects.values_list("title", flat=True)] == ["Soup"]
+    assert (created.status, changed.status, published.status) == (409, 409, 409)
+    assert [*Dish.objects.values_list("title", "published_at")] == [("Soup", None)]
+
+
+def test_rule_for_changes_decides_about_publications(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def update(**values: Any) -> Dish:
+        seen.append(values["changes"])
+        return own_services.update_row(Dish, **values)  # type: ignore[no-any-return]
+
+    set_rule(monkeypatch, update=update)
+    where, editor = f"/dishes/{make_dish().pk}", make_actor(Role.EDITOR)
+
+    done = [send_request("POST", f"{where}/{action}", actor=editor) for action in ("publish", "unpublish")]
+
+    assert [response.body["version"] for response in done] == ["2", "3"]
+    assert [[*changes] for changes in seen] == [["published_at"]] * 2
+    assert seen[1] == {"published_at": None}
+
+
+def test_refused_publication_names_the_scope_that_the_credential_lacks(gql: GraphQL) -> None:
+    dish, key = make_dish(published_at=timezone.now()), make_actor(Role.EDITOR, scopes={READ, WRITE})
+    unpublish = "mutation M($input: UnpublishDishInput!) { unpublishDish(input: $input) { dish { id } } }"
+
+    refused = send_request("POST", f"/dishes/{dish.pk}/unpublish", actor=key)
+    reader = send_request("POST", f"/dishes/{dish.pk}/unpublish", actor=make_actor(Role.READER))
+    graph = gql(unpublish, input={"id": str(dish.pk)}, actor=key)
+
+    message = "You may not unpublish this dish without the scope posts:publish."
+    assert [refused.body["error"], graph.body["errors"][0]["message"]] == [message, message]
+    assert reader.body["error"] == "You may not unpublish this dish."
