@@ -24,7 +24,7 @@ PERCENT ?= 100
 COVERED_IN_FULL := contentapi/auth/jw[kt].py,contentapi/core/errors.py,contentapi/core/identity.py,contentapi/core/policy.py,blog/policy.py,orders/policy.py,users/policy.py
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
-.PHONY: help run pages test test-servers test-citus coverage thorough mutation audit slow-path bench bench-history hostile scale bench-citus drill clients check format lock installed installed-dev python-present
+.PHONY: help run pages test test-servers test-citus coverage thorough mutation audit slow-path bench bench-history hostile scale bench-citus drill clients check check-files check-project format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
@@ -115,10 +115,17 @@ drill: installed
 clients: installed-dev
 	@exec $(VENV_PYTHON) -m tests.clients $(if $(CLIENTS),--clients $(CLIENTS)) $(if $(REQUIRE_ALL),--require-all)
 
-check: installed-dev
+check: check-files check-project
+
+# What holds for each file
+check-files: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m mypy
+	$(VENV_PYTHON) -m tests.contract.check_language
+
+# What holds for the project as a whole
+check-project: installed-dev
 	$(VENV_PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()"
 	$(VENV_PYTHON) -m openapi_spec_validator schema/openapi.yaml
 	$(SAMPLE_PRODUCTION) $(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
@@ -127,7 +134,6 @@ check: installed-dev
 	$(VENV_PYTHON) manage.py check_schema
 	$(VENV_PYTHON) -m tests.contract.generated --check
 	$(VENV_PYTHON) -m pytest -q tests/contract/test_content_fields.py
-	$(VENV_PYTHON) -m tests.contract.check_language
 	$(VENV_PYTHON) -m tests.quality.weight
 
 # Settings of a deployment. Nothing connects to this database.

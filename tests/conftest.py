@@ -48,6 +48,8 @@ from users import services
 from users.models import ApiKey, User
 
 SHARED_SERVERS = ("desk_of_all_modules", "run", "get_shared_server")
+LONGEST = "test_cases_pass_in_a_project_with_own_fields_and_an_own_type"  # of `make test`
+READ_BY_MIDDLEWARE = ("DEBUG", "MIDDLEWARE", "SECURE_", "STATIC", "WHITENOISE_")  # when it is loaded
 MARKERS = ("servers", "thorough", "property")
 # Folders whose tests use the database, almost all of them: they need no marker for it
 WITH_DATABASE = {
@@ -96,11 +98,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the tests of a server be neighbours, so that few processes of pytest-xdist start it."""
+    """Let the tests of a server be neighbours, so that few processes start it. Begin with the longest test."""
     marked = {item.path for item in items if any(map(item.get_closest_marker, MARKERS))}
     if skipped := [str(path) for path in marked if not MARKED.search(path.read_text())]:
         raise pytest.UsageError(f"`make test-servers` and `make thorough` find no marker in {', '.join(skipped)}.")
     items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in SHARED_SERVERS])
+    items.sort(key=lambda item: item.name != LONGEST)
 
 
 def pytest_collection_finish() -> None:
@@ -213,12 +216,12 @@ def lift_time_limits(patch: pytest.MonkeyPatch) -> None:
 
 
 def share_middleware(patch: pytest.MonkeyPatch) -> None:
-    """Load the middleware once, and again after a change of settings that it may read: it takes 40 ms."""
+    """Load the middleware once, and again after a change of a setting that it reads then: it takes 40 ms."""
     load = BaseHandler.load_middleware
     loaded: dict[str, Any] = {}
 
     def forget(setting: str, **_: Any) -> None:
-        if setting != "ENVIRONMENT":
+        if setting.startswith(READ_BY_MIDDLEWARE):
             loaded.clear()
 
     setting_changed.connect(forget, weak=False)

@@ -182,6 +182,7 @@ PATTERNS = [
     (re.compile(rf"(?<![A-Za-z])(?:{pattern})(?![A-Za-z])", re.IGNORECASE), suggestion)
     for pattern, suggestion in WORDS.items()
 ]
+ANY = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(WORDS)})(?![A-Za-z])", re.IGNORECASE)  # takes a quarter of their time
 
 
 class Hit(NamedTuple):
@@ -196,6 +197,8 @@ class Hit(NamedTuple):
 
 def check_text(path: str, text: str) -> Iterator[Hit]:
     """Yield the replaced words of a text."""
+    if not ANY.search(text):
+        return
     for number, line in enumerate(text.splitlines(), 1):
         if IGNORE in line:
             continue
