@@ -29,13 +29,12 @@ from granian.http import HTTP1Settings
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import HEADER_TIMEOUT, LINGER, PEER_TIMEOUT, derive_timeouts
-from contentapi.health.checks import report_database_state
-from contentapi.monitoring.repeated import share_outage_log
-from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
+from contentapi.monitoring.start import flush_figures, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import systemd
 from contentapi.server.ending import OrderlyEnd, obey_master
 from contentapi.server.listen_queue import stop_accepting
+from contentapi.server.master import start_master
 from contentapi.server.watchdog import WATCHDOG, start_heartbeat
 from contentapi.server.worker import WORKER
 
@@ -110,13 +109,7 @@ def main() -> None:
     """Serve until SIGINT or SIGTERM. An error in the settings stops the start with one message."""
     from contentapi import wsgi  # noqa: F401 - checks it once; workers import it again
 
-    if settings.EMBEDDED:
-        from contentapi.db.embedded.base import SERVER
-
-        SERVER.acquire()  # for as long as this process lives
-    share_outage_log()
-    start_exporter(conf.environment.contentapi_metrics_bind)
-    report_database_state()
+    start_master()
     address, _, port = settings.BIND.rpartition(":")
     server = Server(
         "contentapi.server.granian:make_application",

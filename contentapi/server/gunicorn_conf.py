@@ -18,12 +18,12 @@ from django.conf import settings
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
-from contentapi.monitoring.repeated import share_outage_log
-from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
+from contentapi.monitoring.start import flush_figures, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import systemd
 from contentapi.server.bodies import DRAIN_LIMIT
 from contentapi.server.ending import OrderlyEnd, obey_master
+from contentapi.server.master import start_master
 from contentapi.server.watchdog import WATCHDOG, start_heartbeat
 
 environment = conf.environment
@@ -49,16 +49,7 @@ forwarded_allow_ips = ""
 
 
 def on_starting(_: Any) -> None:
-    """Hold the embedded PostgreSQL for as long as the master lives; the workers inherit the hold."""
-    if settings.EMBEDDED:
-        from contentapi.db.embedded.base import SERVER
-
-        SERVER.acquire()
-    share_outage_log()
-    start_exporter(environment.contentapi_metrics_bind)
-    from contentapi.health.checks import report_database_state  # imports models, so Django must be set up
-
-    report_database_state()
+    start_master()
 
 
 def post_fork(_: Any, __: Any) -> None:

@@ -20,10 +20,10 @@ from granian.server.embed import Server
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import HEADER_TIMEOUT, LIFE_SIGN_INTERVAL, STREAM_WRITE_LIMIT
-from contentapi.health.checks import report_database_state
-from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
+from contentapi.monitoring.start import flush_figures, start_figures
 from contentapi.server import systemd
 from contentapi.server.granian import build_logging, open_listener
+from contentapi.server.master import start_master
 from contentapi.streams.application import StreamApplication
 from contentapi.streams.limits import FOR_PROCESS
 from contentapi.streams.service import StreamService
@@ -50,13 +50,8 @@ class StreamServer(Server):
 
 def main() -> None:
     """Serve until SIGINT or SIGTERM."""
-    if settings.EMBEDDED:
-        from contentapi.db.embedded.base import SERVER
-
-        SERVER.acquire()  # for as long as this process lives
-    start_exporter(conf.environment.contentapi_metrics_bind)
+    start_master()
     start_figures("stream")
-    report_database_state()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is a file
     try:
