@@ -19,25 +19,20 @@ LIMITS = f"SET LOCAL lock_timeout = {1000 * BACKUP_LOCK_TIMEOUT:.0f}; SET LOCAL 
 def stop_writes(connect: Callable[[], Connection], report: Callable[[str], None]) -> Iterator[None]:
     """Let writes wait during the block. Take snapshots inside of it, by other connections.
 
-    Raises `CommandError` if writes do not end, and psycopg's errors if the connection with the locks is lost.
+    It waits for present writes only for a short time, because others wait behind it, and then tries again. Raises
+    `CommandError` if they do not end, and psycopg's errors if the connection with the locks is lost.
     """
     with connect() as locks:
-        lock_tables(locks)
+        for _ in range(ATTEMPTS):
+            locks.execute(f"BEGIN; {LIMITS}")
+            try:
+                locks.execute(f"LOCK TABLE {', '.join((*list_shard_keys(), CLAIMS))} IN SHARE MODE")
+                break
+            except (LockNotAvailable, DeadlockDetected):
+                locks.execute("ROLLBACK")
+                time.sleep(BACKUP_PAUSE)
+        else:
+            raise CommandError("A long transaction or much load prevents the backup. Try again later.")
         report("The database is distributed: writes wait until all rows are read, or get 503.")
         yield
         locks.execute("COMMIT")
-
-
-def lock_tables(connection: Connection) -> None:
-    """Wait for the writes that use the tables, for a short time, because others wait behind it. Then try again."""
-    for _ in range(ATTEMPTS):
-        connection.execute("BEGIN")
-        connection.execute(LIMITS)
-        try:
-            connection.execute(f"LOCK TABLE {', '.join((*list_shard_keys(), CLAIMS))} IN SHARE MODE")
-        except (LockNotAvailable, DeadlockDetected):
-            connection.execute("ROLLBACK")
-            time.sleep(BACKUP_PAUSE)
-        else:
-            return
-    raise CommandError("A long transaction or much load prevents the backup. Try again later.")

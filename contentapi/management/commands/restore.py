@@ -45,8 +45,7 @@ def describe_next_steps() -> list[str]:
         steps.append(
             f"The backup is of a newer release, with {', '.join(unknown)}. Install that release before serving."
         )
-    with connection.cursor() as cursor:
-        if CLAIMS in connection.introspection.table_names(cursor):
-            steps.append("The database was distributed: run `distribute` before servers and workers.")
+    if CLAIMS in connection.introspection.table_names():
+        steps.append("The database was distributed: run `distribute` before servers and workers.")
     steps.append("Run `doctor`. Credentials that were revoked after the backup are valid again: revoke them.")
     return steps
