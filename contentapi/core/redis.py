@@ -57,7 +57,10 @@ class GuardedRedis:
             self.note_failure(type(error).__name__)
             raise RedisUnavailable from None
         if self.is_failing:
-            self.note_success()
+            with self.lock:
+                was_failing, self.is_failing = self.is_failing, False
+            if was_failing:
+                self.log.warning("Redis is available again.")
         return result
 
     def may_try_again(self) -> bool:
@@ -77,9 +80,3 @@ class GuardedRedis:
                 self.silent_until = self.retry_at
         if not is_silent:
             self.log.error("Redis is unavailable (%s). %s", error, self.consequence)
-
-    def note_success(self) -> None:
-        with self.lock:
-            was_failing, self.is_failing = self.is_failing, False
-        if was_failing:
-            self.log.warning("Redis is available again.")
