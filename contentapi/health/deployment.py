@@ -138,8 +138,7 @@ def check_connections(facts: Facts) -> CheckResult:
     reserved = found["superuser_reserved_connections"] + found.get("reserved_connections", 0)  # since version 16
     available = found["max_connections"] - reserved
     if facts["pooled"]:
-        message = "A pooler is in front of PostgreSQL. Its own limits apply to the servers' connections."
-        return CheckResult("ok", message)
+        return CheckResult("ok", "A pooler is in front of PostgreSQL. Its limits apply to the servers' connections.")
     message = f"This host may open {needed} connections, and PostgreSQL has {available} for all hosts."
     remedy = "Raise max_connections, or lower WEB_CONCURRENCY or CONTENTAPI_THREADS, or use a pooler."
     return judge(message, remedy, is_problem=needed > available)

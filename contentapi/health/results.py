@@ -6,7 +6,6 @@ from typing import Literal, NamedTuple
 
 LOG = logging.getLogger("contentapi.health")
 Status = Literal["ok", "failed", "unknown", "skipped", "warning"]
-PROBLEMS: tuple[Status, ...] = ("failed", "unknown")
 
 
 class CheckResult(NamedTuple):
@@ -22,7 +21,7 @@ class CheckResult(NamedTuple):
 
     @property
     def is_problem(self) -> bool:
-        return self.status in PROBLEMS
+        return self.status in ("failed", "unknown")
 
 
 Results = dict[str, CheckResult]  # by the name of the check

@@ -4,16 +4,16 @@ from collections.abc import Iterable
 from time import sleep
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from contentapi.conf.timeouts import EVENTS_IDLE_INTERVAL
 from contentapi.core.commands import OperatorCommand, format_cell
-from contentapi.core.errors import Malformed
 from contentapi.core.identity import OPERATOR
 from contentapi.events.feed import read_log, select_events
 from contentapi.events.models import Event
 from contentapi.events.relay import begin_epoch
 from contentapi.events.sources import get_event_types
+from contentapi.management.commands.webhooks import add_types
 
 PAGE = 1000
 
@@ -27,23 +27,14 @@ class Command(OperatorCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=["tail", "new-epoch"])
-        parser.add_argument(
-            "--type",
-            action="append",
-            dest="types",
-            metavar="T",
-            help="such as post.published or post.*; can be repeated",
-        )
+        add_types(parser)
         parser.add_argument("--lines", type=int, default=10, metavar="N", help="earlier events (default: %(default)s)")
 
     def handle(self, *, action: str, types: list[str] | None, lines: int, **_: Any) -> None:
         if action == "new-epoch":
             self.stdout.write(begin_epoch())
             return
-        try:
-            names = None if types is None else get_event_types().parse(types)
-        except Malformed as error:
-            raise CommandError(error.message) from None
+        names = None if types is None else get_event_types().parse(types)
         while True:
             self.follow(names, max(0, lines))
             self.stderr.write("A new epoch begins: the database was restored, or another one took over.")

@@ -36,12 +36,10 @@ def describe_next_steps() -> list[str]:
     """Return what the operator should do after a restore: run missing migrations, and check the deployment."""
     loader = MigrationLoader(connection)
     known, applied = set(loader.graph.nodes), set(loader.applied_migrations)
-    pending = known - applied
     steps = ["The restore is complete."]
-    if pending:
+    if pending := known - applied:
         steps.append(f"The backup is of an older release: {len(pending)} migrations are not applied. Run `migrate`.")
-    unknown = sorted(f"{app}.{name}" for app, name in applied - known if app in loader.migrated_apps)
-    if unknown:
+    if unknown := sorted(f"{app}.{name}" for app, name in applied - known if app in loader.migrated_apps):
         steps.append(
             f"The backup is of a newer release, with {', '.join(unknown)}. Install that release before serving."
         )

@@ -23,7 +23,6 @@ from contentapi.events.declarations import load_jobs
 from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.worker.runner import Worker
 
-LOCK_PREPARATION = "SELECT pg_try_advisory_lock(hashtext('contentapi.serve'))"
 SERVERS = {
     "granian": [sys.executable, "-m", "contentapi.server.granian"],
     "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"],
@@ -73,14 +72,9 @@ def exit_on_termination_signals() -> Iterator[None]:
             sys.exit(128 + received[0])
 
 
-def take_lock() -> bool:
-    """Take the lock for this session, unless another session has it. Return whether it was taken."""
-    return bool(fetch_column(LOCK_PREPARATION)[0])
-
-
 def prepare_database() -> None:
     """Migrate the database and load the demo. Concurrent calls wait for each other."""
-    while not take_lock():
+    while fetch_column("SELECT pg_try_advisory_lock(hashtext('contentapi.serve'))") != [True]:  # of this session
         time.sleep(0.2)  # pg_advisory_lock would wait with a snapshot, for which concurrent index builds wait
     call_command("migrate", verbosity=0, interactive=False)
     demo.load_demo()
