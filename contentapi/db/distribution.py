@@ -4,7 +4,6 @@ Their defaults are those of one PostgreSQL. `contentapi.db.citus` has the others
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import psycopg
@@ -70,16 +69,6 @@ def get_backend() -> Backend:
         return ONE_SERVER
     backend: Backend = import_string("contentapi.db.citus.backend.BACKEND")
     return backend
-
-
-def stop_writes(
-    connection: Connection, connect: Callable[[], Connection], report: Callable[[str], None]
-) -> AbstractContextManager[None]:
-    """Let the writes to a distributed database wait during the block. CONTENTAPI_DISTRIBUTED may be missing."""
-    if connection.execute("SELECT to_regclass(%s)", [CLAIMS]).fetchone() == (None,):
-        return nullcontext()
-    stop: AbstractContextManager[None] = import_string("contentapi.db.citus.backups.stop_writes")(connect, report)
-    return stop
 
 
 def find_mismatch(*, has_migrations: bool, has_claims: bool, has_settings: bool) -> str:

@@ -20,7 +20,8 @@ from django.core.management.base import CommandError
 
 from contentapi.db.backups import database
 from contentapi.db.backups.database import Program, Target
-from contentapi.db.distribution import Connection, stop_writes
+from contentapi.db.citus.backups import stop_writes
+from contentapi.db.distribution import Connection
 
 Report = Callable[[str], None]
 WriteFiles = Callable[[Path], dict[str, Any]]  # writes a tar file, and returns what the manifest states of it
@@ -100,7 +101,7 @@ def write_archive(path: Path, archive: Path, report: Report) -> Manifest:
             needed = f"PostgreSQL {database.SETS_TRANSACTION_TIMEOUT} or newer"
             report(f"Note: this backup can be restored only on {needed}. Install postgresql-client-{major}.")
         try:
-            with stop_writes(connection, partial(database.connect, target), report):
+            with stop_writes(partial(database.connect, target), report):
                 tables = dump_snapshot(connection, target, program, archive)
         except psycopg.Error as error:
             raise CommandError(f"The database cannot be read. {str(error).strip()}") from None

@@ -7,7 +7,7 @@ connections is not silent. Without replicas, an idle process asks nothing. See d
 
 import logging
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
@@ -50,6 +50,9 @@ class State(NamedTuple):
 
 class Server:
     """A server, and the connections of requests to it. Subclasses decide what follows from its states and failures."""
+
+    accept_state: Callable[[State], None]
+    accept_failure: Callable[[str], None]  # with the reason
 
     def __init__(self, alias: str) -> None:
         self.alias = alias
@@ -95,8 +98,7 @@ class Server:
                 self.accept_sign_of_life(pid)
                 if state:
                     self.accept_state(State._make([*state, self.asked_at]))
-        must_ask = self.check_connections()
-        if must_ask and self.answer is None and monotonic() >= self.asked_at + QUESTION_INTERVAL:
+        if self.check_connections() and self.answer is None and monotonic() >= self.asked_at + QUESTION_INTERVAL:
             self.ask()
 
     def ask(self) -> None:
@@ -110,12 +112,6 @@ class Server:
 
     def accept_sign_of_life(self, pid: int) -> None:
         """Take a response, before its state. `pid` is the process id of the backend."""
-
-    def accept_state(self, state: State) -> None:
-        raise NotImplementedError
-
-    def accept_failure(self, reason: str) -> None:
-        raise NotImplementedError
 
 
 class Primary(Server):
