@@ -16,8 +16,8 @@ from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_r
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
+from contentapi.events.declarations import refuse_required
 from contentapi.events.triggers import attribute_changes
-from contentapi.events.uses import refuse_required
 from contentapi.projection import PreparedQuery
 
 PROFILE = {"name", "bio", "avatar_url"}

@@ -24,8 +24,8 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
 from contentapi.db.ids import take_id
+from contentapi.events.declarations import describe_uses
 from contentapi.events.triggers import attribute_changes
-from contentapi.events.uses import describe_uses
 from contentapi.http.uploads import SentFile
 from contentapi.media.access import get_media_url
 from contentapi.media.storage import PUBLIC

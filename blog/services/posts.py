@@ -24,8 +24,8 @@ from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import require_row
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_credential, require_permission
+from contentapi.events.declarations import refuse_required
 from contentapi.events.triggers import attribute_changes, silence
-from contentapi.events.uses import refuse_required
 from contentapi.monitoring.figures import FIGURES
 
 POST_EVENTS = {

@@ -8,7 +8,8 @@ API = App(
 )
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -17,10 +18,11 @@ from typing import Any, NamedTuple
 
 from ariadne import SchemaBindable
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import ProtectedError, Q, QuerySet
 from django.urls import URLPattern, URLResolver
 from django.utils.module_loading import import_string
 
+from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor, Role
 from contentapi.core.policy import ADMINS, EventRule
 from contentapi.http.uploads import Upload
@@ -30,6 +32,8 @@ from contentapi.projection.related_rows import select_every_row
 from contentapi.rest import Resource
 from contentapi.rest.representations import Representation
 from contentapi.worker.jobs import Job
+
+NAMED = 5  # of the rows of a type that use an object, in a message
 
 
 class Group(StrEnum):
@@ -130,6 +134,30 @@ def list_uses(target: str) -> Sequence[Use]:
     """Return the own types that refer to objects of a type."""
     types = [each for app in load_apps() for each in app.types]
     return [use for each in types for use in each.uses if use.target == target]
+
+
+def describe_uses(actor: Actor, target: str, pk: Any, most: int = NAMED, *, requiring: bool = False) -> list[str]:
+    """Return what refers to an object, or cannot do without it: the names of the first rows of each type that the actor
+    may see, and how many others: `“Soup”`, `2 other recipes`.
+    """
+    found = []
+    for use in list_uses(target):
+        rows = (use.requiring if requiring else use.select)(pk)
+        named = [f"“{row}”" for row in rows.filter(use.visible(actor)).order_by("pk")[:most]]
+        others = rows.count() - len(named)
+        noun = f"{'other ' if named else ''}{use.nouns[others != 1]}"
+        found += [*named, f"{others} {noun}"] if others else named
+    return found
+
+
+@contextmanager
+def refuse_required(actor: Actor, target: str, pk: int) -> Iterator[None]:
+    """Raise `Conflict` if the block deletes an object that rows of own types require."""
+    try:
+        yield
+    except ProtectedError:
+        names = ", ".join(describe_uses(actor, target, pk, requiring=True))
+        raise Conflict(f"This is required by {names}. Change or delete what requires it first.") from None
 
 
 def collect_resources() -> dict[str, type[Resource]]:

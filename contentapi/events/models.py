@@ -9,9 +9,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from contentapi.events.webhooks.models import Attempt, Delivery, Webhook
-
-__all__ = ["Attempt", "Delivery", "Event", "Log", "OutboxEvent", "Webhook"]
+from contentapi.events.webhooks import models as webhooks  # noqa: F401 - Django finds them here
 
 
 class EventColumns(models.Model):

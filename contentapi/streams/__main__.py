@@ -62,12 +62,10 @@ def main() -> None:
 
 async def serve() -> None:
     service = StreamService()
-    host = settings.BIND.rpartition(":")[0].strip("[]")
-    port = conf.environment.contentapi_stream_port
     server = StreamServer(
         StreamApplication(service, django_application),
-        address=host,
-        port=port,
+        address=settings.BIND.rpartition(":")[0].strip("[]"),
+        port=conf.environment.contentapi_stream_port,
         interface=Interfaces.ASGINL,
         http=HTTPModes.http1,
         websockets=False,

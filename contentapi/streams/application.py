@@ -27,7 +27,6 @@ from contentapi.streams.opening import REFUSAL, FeedView, Opening, SubscriptionV
 from contentapi.streams.service import StreamService
 from contentapi.streams.stream import Receive, Send
 
-OWN_CHECKS = ("database", "migrations")  # of those of a server
 MOST_BUFFERED = 32 * 1024 * 1024  # bytes of bodies, of all requests that are not handled yet
 NO_START: Any = None  # WSGI's `start_response`, which Django's handler does not call
 
@@ -115,7 +114,9 @@ class StreamApplication:
         return None
 
     def respond_ready(self, environ: Mapping[str, Any]) -> Response:
-        results = {name: get_readiness().read_check(name) for name in OWN_CHECKS}
+        results = {
+            name: get_readiness().read_check(name) for name in ("database", "migrations")
+        }  # of those of a server
         return build_readiness_response(results | {"log": self.service.inspect()}, environ)
 
     # --- In a thread

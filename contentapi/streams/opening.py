@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.core.identity import Actor
-from contentapi.events.feed import LogState, LogSubscription, ObjectSubscription, read_log
+from contentapi.events.feed import PRESENT, LogState, LogSubscription, ObjectSubscription, read_log
 from contentapi.events.sources import get_event_types
 from contentapi.events.tickets import consume_ticket
 from contentapi.events.views import parse_filter
@@ -39,7 +39,6 @@ from contentapi.streams.plans import LogPlan, ObjectPlan, Plan
 from contentapi.urls import endpoint
 
 REFUSAL = "contentapi.refusal"  # in an environ: the error with which the server refuses any stream, or None
-PRESENT = ("", "now")
 NOW = -1  # the position of a stream that begins with the next event
 TICKET = "ticket"  # a query parameter
 LAST_EVENT = "HTTP_LAST_EVENT_ID"
@@ -142,7 +141,7 @@ def parse_query(environ: Mapping[str, Any]) -> QueryDict:
 
 def find_position(cursor: str | None) -> tuple[int, str]:
     """Return the position of a cursor, and its epoch. Raises `Malformed` and `EventsExpired`."""
-    if cursor is None or cursor in PRESENT:
+    if cursor in (None, "", PRESENT):
         return NOW, ""
     log = read_log()
     return log.parse_cursor(cursor), log.epoch

@@ -63,13 +63,12 @@ class LogPlan(AnyPlan):
         self.read_rows = read_rows  # returns the values of events with their positions, within a number of bytes
         self.most_rows = max(1, min(MOST_ROWS, COST_OF_READ // max(cost, 1)))
         self.rows = min(FIRST_ROWS, self.most_rows)
-        self.sees_others = actor.has(Scope.EVENTS_READ)
 
     def may_concern(self, batch: Batch) -> bool:
         """Return whether a batch may have something for these streams. It may return True too often."""
         if self.followed.subject is not None and self.followed.subject not in batch.subjects:
             return False
-        types = batch.types if self.sees_others else batch.public_types
+        types = batch.types if self.actor.has(Scope.EVENTS_READ) else batch.public_types
         return bool(types) if self.followed.types is None else not types.isdisjoint(self.followed.types)
 
     def read(self, log: LogState, after: int, end: int) -> Excerpt:

@@ -27,7 +27,6 @@ LOG = logging.getLogger("contentapi.streams")
 REQUEST_THREADS = 2  # which open streams and charge for events
 EVENTS_PER_CHARGE = 100
 LATE = 5 * timeouts.STREAM_FOLLOW_INTERVAL  # without a look at the log
-USERS = "user."  # types of events
 
 
 class StreamService:
@@ -95,7 +94,7 @@ class StreamService:
 
     async def pass_on(self, log: LogState, batch: Batch, *, must_check: bool) -> None:
         """Pass a batch to the streams. The stream of a locked user gets no later event."""
-        must_check = must_check or any(name.startswith(USERS) for name in batch.types)
+        must_check = must_check or any(name.startswith("user.") for name in batch.types)
         while must_check and not await self.check_credentials():
             await asyncio.sleep(timeouts.STREAM_RETRY_INTERVAL)
         self.hub.advance(log, batch)

@@ -17,8 +17,8 @@ from contentapi.core.errors import Invalid, require_found
 from contentapi.core.identity import Actor, Scope
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
+from contentapi.events.declarations import refuse_required
 from contentapi.events.triggers import attribute_changes
-from contentapi.events.uses import refuse_required
 from contentapi.types import policy, selectors
 from contentapi.types.fields import AUTHOR
 from contentapi.types.models import OwnModel, get_own_model

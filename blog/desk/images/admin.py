@@ -21,7 +21,7 @@ from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.forms import ServiceForm
 from contentapi.desk.rendering import build_column, build_time_column
-from contentapi.events.uses import describe_uses
+from contentapi.events.declarations import describe_uses
 
 PREVIEW = 960  # pixels of width
 NAMED = 20  # rows of own types that the page names
