@@ -83,8 +83,7 @@ def get_or_create_actor(email: str, name: str, role: Role) -> Actor:
 
 
 def load_post(file: MarkdownFile, actors: dict[str, Actor]) -> None:
-    outcome = importing.import_file(actor=OPERATOR.through("demo"), file=file)
-    if outcome is ImportOutcome.CREATED:
+    if importing.import_file(actor=OPERATOR.through("demo"), file=file) is ImportOutcome.CREATED:
         post_id = str(PostSource.objects.get(source=file.source, path=file.path).post_id)
         for email, body in COMMENTS.get(file.path, []):
             blog.add_comment(actor=actors[email], post_id=post_id, body=body)

@@ -99,8 +99,7 @@ class KeyDirectory:
         return self.load()
 
     def get_recent_keys(self) -> KeySet:
-        is_recent = self.clock() - self.loaded_at < KEY_RELOAD_INTERVAL
-        return self.keys if is_recent else self.load()
+        return self.keys if self.clock() - self.loaded_at < KEY_RELOAD_INTERVAL else self.load()
 
     def load(self) -> KeySet:
         """Return the keys that the folder has now. A file is read once."""

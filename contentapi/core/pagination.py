@@ -70,8 +70,7 @@ def decode_cursor(cursor: str, collection: str, filters: Filters) -> Position | 
 
 def sign_cursor(text: str, collection: str, filters: Filters) -> str:
     """Return the signature of a cursor's text. `SignedCursor` computes the same in PostgreSQL."""
-    signature = compute_keyed_hash(build_cursor_purpose(collection, filters), text)
-    return urlsafe_b64encode(signature).rstrip(b"=").decode()
+    return urlsafe_b64encode(compute_keyed_hash(build_cursor_purpose(collection, filters), text)).rstrip(b"=").decode()
 
 
 def build_cursor_purpose(collection: str, filters: Filters) -> str:
