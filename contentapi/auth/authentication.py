@@ -18,9 +18,8 @@ def authenticate_request(environ: Mapping[str, Any]) -> Actor:
 
     Raises `Unauthenticated` for an invalid credential or preview token, and `Malformed` for two credentials.
     """
-    actor: Actor = load_function("AUTHENTICATE")(
-        {name: environ[key] for name, key in HEADERS.items() if key in environ}
-    )
+    given = {name: environ[key] for name, key in HEADERS.items() if key in environ}
+    actor: Actor = load_function("AUTHENTICATE")(given)
     return load_function("ADD_PREVIEW")(actor, environ[TOKEN]) if TOKEN in environ else actor
 
 

@@ -24,9 +24,8 @@ class SessionStore(db.SessionStore):
     """A session store in whose table no key of a session can be read."""
 
     def _get_session_from_db(self) -> Session | None:
-        stored = Session.objects.filter(
-            session_key=hash_session_key(self.session_key or ""), expire_date__gt=timezone.now()
-        ).first()
+        key = hash_session_key(self.session_key or "")
+        stored = Session.objects.filter(session_key=key, expire_date__gt=timezone.now()).first()
         if stored is None:
             self._session_key = None
         return stored

@@ -203,8 +203,7 @@ def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Er
     }
     for name in ("contentapi_worker_timeout", "contentapi_shutdown_timeout"):
         derived[name] = max(30_000, STATEMENTS_PER_TIMEOUT * environment.contentapi_statement_timeout)
-    derived = {name: value for name, value in derived.items() if name not in values}
-    return msgspec.structs.replace(environment, **derived), errors
+    return msgspec.structs.replace(environment, **derived | values), errors
 
 
 def parse_database_url(url: str) -> dict[str, Any]:

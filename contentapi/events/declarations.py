@@ -33,8 +33,6 @@ from contentapi.rest import Resource
 from contentapi.rest.representations import Representation
 from contentapi.worker.jobs import Job
 
-NAMED = 5  # of the rows of a type that use an object, in a message
-
 
 class Group(StrEnum):
     """The groups of the sidebar, in their order."""
@@ -136,7 +134,7 @@ def list_uses(target: str) -> Sequence[Use]:
     return [use for each in types for use in each.uses if use.target == target]
 
 
-def describe_uses(actor: Actor, target: str, pk: Any, most: int = NAMED, *, requiring: bool = False) -> list[str]:
+def describe_uses(actor: Actor, target: str, pk: Any, most: int = 5, *, requiring: bool = False) -> list[str]:
     """Return what refers to an object, or cannot do without it: the names of the first rows of each type that the actor
     may see, and how many others: `“Soup”`, `2 other recipes`.
     """

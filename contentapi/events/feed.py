@@ -27,7 +27,6 @@ from contentapi.projection.connection_compiler import ConnectionCompiler
 from contentapi.projection.selections import Parameter, SelectedField
 
 WINDOW = 10_000
-LAST_POSITION = 2**63 - 1  # that a cursor or a row can have
 BY_POSITION = Ordering("position")
 CURSOR = re.compile(r"([0-9a-z]{1,32})-(0|[1-9][0-9]{0,17})", re.ASCII)
 PRESENT = "now"
@@ -124,7 +123,7 @@ def select_events(actor: Actor, *, after: int, end: int, types: Any, subject: in
 
 def list_last_events(actor: Actor, subject_id: int, *, before: int | None = None, limit: int) -> list[Event]:
     """Return the last events of an object that the actor may see, before a position, the last first."""
-    end = LAST_POSITION if before is None else before - 1
+    end = 2**63 - 1 if before is None else before - 1  # no row has a higher position
     events = select_events(actor, after=0, end=end, types=None, subject=subject_id).queryset()
     return list(events.order_by("-position")[:limit])
 

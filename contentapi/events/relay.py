@@ -22,7 +22,6 @@ from contentapi.worker.items import raise_outage, try_item
 RELAY_LOCK = 0x6576656E7473  # "events"
 CHANNEL = "contentapi_events"  # on which readers hear of a batch
 EVENTS_PER_BATCH = 1000
-MAX_ID = 2**63 - 1
 # Changes nothing. With it, a transaction of a distributed database that changes the log and the rows of one node has
 # two phases: otherwise the node commits first, and a coordinator that fails then loses its own changes.
 TWO_PHASES = "DELETE FROM contentapi_idempotencyrecord WHERE key = ''"
@@ -162,7 +161,7 @@ def move_events(limit: int = EVENTS_PER_BATCH, refused: Sequence[int] = ()) -> i
             execute(TWO_PHASES)
             moved = execute(MOVE_TAKEN, taken)
         else:
-            moved = execute(MOVE, [list(refused), limit, min(refused, default=MAX_ID) - 1])  # `moved` passes none
+            moved = execute(MOVE, [list(refused), limit, min(refused, default=2**63 - 1) - 1])  # `moved` passes none
     if moved:
         execute(f"NOTIFY {CHANNEL}")
         FIGURES.count("contentapi_events_batches_total")

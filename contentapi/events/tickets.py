@@ -22,7 +22,6 @@ from contentapi.db.statements import fetch_rows
 from contentapi.events.models import Ticket
 
 PURPOSE = "tickets of streams"
-CREDENTIAL = msgspec.json.Decoder(dict[str, str])
 # One statement, so that a ticket that two requests present at the same time opens one stream
 CONSUME = "DELETE FROM events_ticket WHERE digest = %s RETURNING credential, expires_at"
 
@@ -46,7 +45,7 @@ def consume_ticket(text: str) -> Mapping[str, str]:
     content = next((decrypt(PURPOSE, bytes(found), digest) for found, until in rows if until > timezone.now()), None)
     if content is None:
         raise Unauthenticated("The ticket is unknown, used or expired.")
-    return CREDENTIAL.decode(content)
+    return msgspec.json.decode(content, type=dict[str, str])
 
 
 def hash_ticket(text: str) -> str:
