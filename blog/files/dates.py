@@ -64,46 +64,36 @@ class InvalidDate(InvalidFile):
     """The value is not a date. The message has the key, the value and what to write instead."""
 
 
-class UnknownZone(ValueError):
-    pass
+class Unclear(ValueError):
+    """What is wrong with a date, and what to write instead."""
 
 
 def parse_date(value: Any, name: str) -> datetime | None:
     """Return the time in UTC that a value of front matter states; None for an empty value. Raises `InvalidDate`."""
-    match value:
-        case None | "":
-            return None
-        case str() if value.strip().lower() in DATES_OF_FILES:
-            return None
-        case datetime():
-            found = value
-        case date():
-            found = datetime.combine(value, time())
-        case str():
-            found = parse_date_of_key(value, name)
-        case _:
-            raise InvalidDate(f"{name} is not a date: {format_for_message(value)}. {WRITE_DATE}")
+    if value in (None, "") or (isinstance(value, str) and value.strip().lower() in DATES_OF_FILES):
+        return None
     try:
+        found = parse_date_text(" ".join(value.split())) if isinstance(value, str) else read_date(value)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except OverflowError:
-        raise InvalidDate(f"{name} is out of range: {format_for_message(value)}. {WRITE_DATE}") from None
-
-
-def parse_date_of_key(text: str, name: str) -> datetime:
-    words = " ".join(text.split())
-    shown = format_for_message(text)
-    if AMBIGUOUS.match(words):
-        raise InvalidDate(f"{name} has two meanings: {shown}. {WRITE_DATE}")
-    try:
-        return parse_date_text(words)
-    except UnknownZone as error:
-        raise InvalidDate(f"{name} has an unknown time zone ({error}): {shown}. {WRITE_TIME}") from None
+    except Unclear as error:
+        problem, remedy = error.args
     except ValueError:
-        raise InvalidDate(f"{name} is not a date: {shown}. {WRITE_DATE}") from None
+        problem, remedy = "is not a date", WRITE_DATE
+    except OverflowError:
+        problem, remedy = "is out of range", WRITE_DATE
+    raise InvalidDate(f"{name} {problem}: {format_for_message(value)}. {remedy}")
+
+
+def read_date(value: Any) -> datetime:
+    if not isinstance(value, date):
+        raise Unclear("is not a date", WRITE_DATE)
+    return value if isinstance(value, datetime) else datetime.combine(value, time())
 
 
 def parse_date_text(text: str) -> datetime:
     """Return the date or time that a text states, without a zone if the text has none. Raises `ValueError`."""
+    if AMBIGUOUS.match(text):
+        raise Unclear("has two meanings", WRITE_DATE)
     text = COMMENT.sub("", text)
     with suppress(ValueError):
         return datetime.fromisoformat(text)
@@ -138,7 +128,7 @@ def parse_time_of_day(match: re.Match[str]) -> time:
 def parse_zone(text: str | None) -> tzinfo | None:
     """Return the zone of a name such as Europe/Berlin or CET, or of an offset such as +0100; None for None.
 
-    Raises `UnknownZone`.
+    Raises `Unclear`.
     """
     if text is None:
         return None
@@ -153,7 +143,7 @@ def parse_zone(text: str | None) -> tzinfo | None:
     try:
         return ZoneInfo(text)
     except (ValueError, OSError, ZoneInfoNotFoundError):
-        raise UnknownZone(text) from None
+        raise Unclear(f"has an unknown time zone ({text})", WRITE_TIME) from None
 
 
 def format_for_message(value: Any) -> str:

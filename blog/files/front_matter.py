@@ -108,17 +108,13 @@ def name_keys(meta: Table) -> Table:
     """
     named: dict[Any, Any] = {}
     for key, value in meta.items():
-        name = spell_key(key)
+        name = key
+        if isinstance(key, str):
+            name = SPELLINGS.get(key.lower()) or FOREIGN_SPELLINGS.get(keys.fold_key(key), key)
         if name in named and named[name] != value:
             raise InvalidFile(f"the front matter has the key {name} in two spellings. Remove one.")
         named[name] = value
     return named
-
-
-def spell_key(key: Any) -> Any:
-    if not isinstance(key, str):
-        return key
-    return SPELLINGS.get(key.lower()) or FOREIGN_SPELLINGS.get(keys.fold_key(key), key)
 
 
 def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:

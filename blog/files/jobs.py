@@ -211,8 +211,7 @@ def may_be_undone(job: ImportJob) -> bool:
 
 def select_undoable(job: ImportJob) -> "QuerySet[ImportResult]":
     """Return the results of the files whose posts the import created and nobody has tried to undo."""
-    results: QuerySet[ImportResult] = job.results.filter(is_plan=False, outcome=ImportOutcome.CREATED, reason="")
-    return results.filter(post_id__isnull=False)
+    return job.results.filter(is_plan=False, outcome=ImportOutcome.CREATED, reason="", post_id__isnull=False)
 
 
 @transaction.atomic

@@ -62,7 +62,7 @@ def read_if_valid(read: Read, table: Table, key: str) -> list[str]:
 def read_words(value: Any, key: str) -> list[str]:
     """Return tags: a list, or one string as Jekyll has it. The string of `tag` and `category` is one word."""
     if isinstance(value, str):
-        value = split_words(value, key)
+        value = value.split(",") if "," in value else [value] if key in ("tag", "category") else value.split()
     items = value if isinstance(value, list) else [value] if value is not None else []
     flat = [each for item in items for each in (item if isinstance(item, list) else [item])]  # lists are of Hexo
     return [text for each in flat if (text := read_word(each, key).strip())]
@@ -74,12 +74,6 @@ def read_word(item: Any, key: str) -> str:
     if item is not None and not is_line(item):
         raise InvalidFile(f'{key} is not a list of words. Write a list such as ["harbour", "history"].')
     return read_line(item, key)
-
-
-def split_words(text: str, key: str) -> list[str]:
-    if "," in text:
-        return text.split(",")
-    return [text] if key in ("tag", "category") else text.split()
 
 
 def read_authors(meta: Table) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> models.Post:
     if author is None:
         raise Conflict("The author of this post was deleted. The post cannot be restored without its author.")
     require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "restore this post")
-    values = {name: getattr(last, name) for name in models.RESTORED if name != "author"}
+    values = {name: getattr(last, name) for name in models.posts.RESTORED if name != "author"}
     post = models.Post(id=last.id, author=author, **values)
     if post.status == models.PostStatus.SCHEDULED and post.publish_at is not None and post.publish_at <= timezone.now():
         post.status, post.publish_at = models.PostStatus.DRAFT, None
@@ -102,8 +102,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> models.Post:
     with silence("comment"):
         restore_rows(models.Comment, models.DeletedComment.objects.filter(author__in=models.Author.objects.all()), last)
     restore_rows(models.PostSource, exclude_known_files(last), last)
-    states = {"to": str(post.status)}
-    Audit.POST_RESTORED.record(actor, "post", post.pk, **states)
+    Audit.POST_RESTORED.record(actor, "post", post.pk, to=str(post.status))
     return post
 
 

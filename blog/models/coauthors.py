@@ -16,12 +16,7 @@ CHECK = f"""
                 RAISE EXCEPTION 'new row for relation "blog_post" violates check constraint "{COAUTHORS}"'
                     USING ERRCODE = 'check_violation', CONSTRAINT = '{COAUTHORS}', TABLE = 'blog_post';
             END IF;"""  # noqa: S608 - constants
-ROW = {
-    "post_id": "NEW.id",
-    "author_id": "id",
-    "created_at": "NEW.created_at",
-    "is_public": "NEW.status = 'published'",
-}
+ROW = {"post_id": "NEW.id", "author_id": "id", "created_at": "NEW.created_at", "is_public": "NEW.status = 'published'"}
 ROWS = "FROM unnest(NEW.coauthor_ids) AS id"
 INSERTIONS = (
     f"INSERT INTO blog_coauthorship ({', '.join(ROW)}) SELECT {', '.join(ROW.values())} {ROWS};",

@@ -51,7 +51,7 @@ def build_slug(_: Actor) -> Expression:
 
 def build_if_rendered(column: str) -> Expression:
     """Return a column of `RENDERED_TEXTS`; null while it is that of an earlier version."""
-    return Case(When(models.IS_RENDERED, then=column))
+    return Case(When(models.posts.IS_RENDERED, then=column))
 
 
 def build_summary(name: str) -> Expression:

@@ -1,5 +1,3 @@
-"""Reads: the rows of posts, authors, comments, images and previews that an actor may see. Functions `select_*` return
-them.
-"""
+"""Reads: the rows of posts, authors, comments, images and previews that an actor may see; `select_*` returns them."""
 
 from blog.selectors import authors, comments, images, posts, previews

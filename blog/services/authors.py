@@ -23,6 +23,7 @@ from contentapi.projection import PreparedQuery
 PROFILE = {"name", "bio", "avatar_url"}
 IDENTITY = {"user", "email"}
 LONGEST_ID = 19  # digits
+UNKNOWN_AUTHOR = {"authorId": ["There is no author with this id."]}
 
 
 class AuthorRow(msgspec.Struct):
@@ -34,10 +35,6 @@ class AuthorRow(msgspec.Struct):
 
 AUTHOR = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(pk=given("id")))
 AUTHOR_OF_USER = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(user=given("user")))
-
-
-def build_unknown_author_error() -> Invalid:
-    return Invalid({"authorId": ["There is no author with this id."]})
 
 
 def get_or_create_own_author_id(actor: Actor) -> int:
@@ -72,7 +69,7 @@ def require_author(author_id: str) -> AuthorRow:
     """Return the author with this id. Raises `Invalid`."""
     author = AUTHOR.first(id=parse_id(author_id))
     if author is None:
-        raise build_unknown_author_error()
+        raise Invalid(UNKNOWN_AUTHOR)
     return author
 
 
@@ -167,7 +164,7 @@ def validate_author_changes(actor: Actor, post: Post, changes: Mapping[str, Any]
     if "author_id" in changes:
         found = selectors.authors.find_author(actor, changes["author_id"])
         if found is None:
-            raise build_unknown_author_error()
+            raise Invalid(UNKNOWN_AUTHOR)
         author = values["author"] = found
     if "coauthor_ids" in changes:
         values["coauthor_ids"] = validate_coauthors(changes["coauthor_ids"], author.pk)

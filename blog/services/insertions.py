@@ -6,14 +6,8 @@ from typing import Any
 from django.db import transaction
 
 from blog.models import COVER, RENDERED, SUMMARIES, Author, OldSlug, Post, PostStatus
-from blog.services import slugs
-from blog.services.authors import (
-    AUTHOR,
-    AUTHOR_OF_USER,
-    build_unknown_author_error,
-    get_or_create_own_author_id,
-    validate_coauthors,
-)
+from blog.services import authors, slugs
+from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
 from contentapi.db.distribution import get_backend
 from contentapi.db.ids import take_id
@@ -33,8 +27,8 @@ def insert_joint_post(
     actor: Actor, author_id: int | None, coauthor_ids: Sequence[str], values: Mapping[str, Any]
 ) -> Post:
     """Insert a post with co-authors, of whom the author must not be one. Raises `Invalid` and `Conflict`."""
-    author = get_or_create_own_author_id(actor) if author_id is None else author_id
-    return insert_post(actor, author, {**values, "coauthor_ids": validate_coauthors(coauthor_ids, author)})
+    author = authors.get_or_create_own_author_id(actor) if author_id is None else author_id
+    return insert_post(actor, author, {**values, "coauthor_ids": authors.validate_coauthors(coauthor_ids, author)})
 
 
 def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
@@ -49,7 +43,10 @@ def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) 
     post = insert_row(values, owner, slug)
     while post is None:  # until no other transaction takes the slug at the same moment
         if not has_author(owner):
-            return insert_first_post(actor, author_id, values)
+            if author_id is not None:
+                raise Invalid(authors.UNKNOWN_AUTHOR)
+            with transaction.atomic():
+                return insert_post(actor, authors.get_or_create_own_author_id(actor), values)
         if values["slug"]:
             raise slugs.build_conflict(slug)
         post = insert_row(values, owner, slugs.find_free_slug(slug, None))
@@ -57,20 +54,12 @@ def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) 
 
 
 @transaction.atomic
-def insert_first_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
-    """Insert the first post of an actor, with an author profile. An unknown author is refused."""
-    if author_id is not None:
-        raise build_unknown_author_error()
-    return insert_post(actor, get_or_create_own_author_id(actor), values)
-
-
-@transaction.atomic
 def insert_post_without_letters(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
     """Insert a post whose slug is made of its id, which is known after the insertion."""
-    author = get_or_create_own_author_id(actor) if author_id is None else author_id
+    author = authors.get_or_create_own_author_id(actor) if author_id is None else author_id
     post = insert_row(values, {"author_id": author}, None)
     if post is None:
-        raise build_unknown_author_error()
+        raise Invalid(authors.UNKNOWN_AUTHOR)
     slugs.give_first_slug(post)
     return post if post.slug == f"post-{post.pk}" else Post.objects.get(pk=post.pk)  # to be selected again
 
@@ -88,8 +77,8 @@ def insert_row(values: Mapping[str, Any], owner: Mapping[str, int | None], slug:
 
 def has_author(owner: Mapping[str, int | None]) -> bool:
     if "user_id" in owner:
-        return AUTHOR_OF_USER.first(user=owner["user_id"]) is not None
-    return AUTHOR.first(id=owner["author_id"]) is not None
+        return authors.AUTHOR_OF_USER.first(user=owner["user_id"]) is not None
+    return authors.AUTHOR.first(id=owner["author_id"]) is not None
 
 
 def insert_in_one_statement(row: dict[str, Any]) -> Post | None:

@@ -25,11 +25,6 @@ from contentapi.projection import PreparedInsert
 
 COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
 COMMENTS = PreparedInsert(Comment)
-COMMENT_EVENTS = {
-    CommentState.VISIBLE: Audit.COMMENT_SHOWN,
-    CommentState.HIDDEN: Audit.COMMENT_HIDDEN,
-    CommentState.DELETED: Audit.COMMENT_DELETED,
-}
 
 
 @transaction.atomic
@@ -64,26 +59,27 @@ def delete_comment(
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
     require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
     require_version("comment", UNCHANGING, expected_version)
-    change_comment_state(comment, CommentState.DELETED, actor)
+    change_comment_state(comment, "delete", actor)
     return comment_id
 
 
-def change_comment_state(comment: Comment, state: CommentState, actor: Actor) -> None:
-    """Save a new state of a comment, with who changed it, when and with which credential."""
+def change_comment_state(comment: Comment, action: str, actor: Actor) -> None:
+    """Save the state of a comment after an action, with who did it, when and with which credential."""
+    _, state, event = PATHS[action]
     changed = {"state": state, "state_changed_by": actor.user_id, "state_changed_with": actor.origin}
     stored = Comment.objects.filter(pk=comment.pk, post=comment.post_id)
     stored.update(**changed, state_changed_at=timezone.now())
-    event = Audit.COMMENT_RESTORED if comment.state == CommentState.DELETED else COMMENT_EVENTS[state]
     states = {"from": str(comment.state), "to": str(state)}
     event.record(actor, "comment", comment.pk, post_id=comment.post_id, **states)
 
 
-# The states in which a comment allows an action, and the one to which it leads. Those who moderate it see it in each.
-PATHS: Mapping[str, tuple[Collection[CommentState], CommentState]] = {
-    "hide": ({CommentState.VISIBLE}, CommentState.HIDDEN),
-    "show": ({CommentState.HIDDEN}, CommentState.VISIBLE),
-    "delete": ({CommentState.VISIBLE, CommentState.HIDDEN}, CommentState.DELETED),
-    "restore": ({CommentState.DELETED}, CommentState.VISIBLE),
+# The states in which a comment allows an action, the one to which it leads, and its event. Those who moderate the
+# comment see it in each state.
+PATHS: Mapping[str, tuple[Collection[CommentState], CommentState, Audit]] = {
+    "hide": ({CommentState.VISIBLE}, CommentState.HIDDEN, Audit.COMMENT_HIDDEN),
+    "show": ({CommentState.HIDDEN}, CommentState.VISIBLE, Audit.COMMENT_SHOWN),
+    "delete": ({CommentState.VISIBLE, CommentState.HIDDEN}, CommentState.DELETED, Audit.COMMENT_DELETED),
+    "restore": ({CommentState.DELETED}, CommentState.VISIBLE, Audit.COMMENT_RESTORED),
 }
 
 
@@ -98,7 +94,7 @@ def moderate_comment(action: str, *, actor: Actor, comment_id: str) -> Comment:
     require_permission(actor, may_act(actor, comment, action), f"{action} this comment")
     if obstacle := find_obstacle(comment, action):
         raise Conflict(obstacle)
-    change_comment_state(comment, PATHS[action][1], actor)
+    change_comment_state(comment, action, actor)
     return comment
 
 

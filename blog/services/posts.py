@@ -28,13 +28,6 @@ from contentapi.events.declarations import refuse_required
 from contentapi.events.triggers import attribute_changes, silence
 from contentapi.monitoring.figures import FIGURES
 
-POST_EVENTS = {
-    PostStatus.DRAFT: Audit.POST_UNPUBLISHED,
-    PostStatus.SCHEDULED: Audit.POST_SCHEDULED,
-    PostStatus.PUBLISHED: Audit.POST_PUBLISHED,
-    PostStatus.ARCHIVED: Audit.POST_ARCHIVED,
-}
-
 
 def create_post(
     *,
@@ -78,9 +71,9 @@ def create_post(
 
 
 def record_post_transition(actor: Actor, pk: int, old: str, new: str) -> None:
-    event = Audit.POST_UNARCHIVED if old == PostStatus.ARCHIVED else POST_EVENTS[PostStatus(new)]
-    states = {"from": str(old), "to": str(new)}
-    event.record(actor, "post", pk, **states)
+    back = Audit.POST_UNARCHIVED if old == PostStatus.ARCHIVED else Audit.POST_UNPUBLISHED
+    event = back if new == PostStatus.DRAFT else Audit(f"post.{new}")
+    event.record(actor, "post", pk, **{"from": str(old), "to": str(new)})
     if new == PostStatus.PUBLISHED:
         count_publication(actor)
 
@@ -166,8 +159,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     pk = post.pk
     with attribute_changes(actor), silence("comment"), refuse_required(actor, "Post", pk):
         post.delete()
-    states = {"from": str(post.status)}
-    Audit.POST_DELETED.record(actor, "post", pk, **states)
+    Audit.POST_DELETED.record(actor, "post", pk, **{"from": str(post.status)})
     return post_id
 
 

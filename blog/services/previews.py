@@ -41,6 +41,7 @@ from contentapi.db.distribution import get_backend
 MAX_LINKS = 20  # valid ones of a post
 MAX_LINKS_OF_PERSON = 50
 TOKEN = re.compile(r"cap_[0-9a-f]{64}")
+UNKNOWN = "The preview token is unknown or revoked."
 PLACE = re.compile(r"\{(\w+)\}")  # of a value in an address
 NAMED = re.compile(r"([\w-]+)=(https?://.*)")
 UNNAMED, PAGE = "site", "page"  # the names of an address without one, and of the page of this server
@@ -65,9 +66,9 @@ def add_preview(actor: Actor, token: str) -> Actor:
     maker = Actor(link.maker_id, role, ROLE_SCOPES[role], "preview", f"preview:{link.id}")
     is_site = link.mode == PreviewMode.SITE
     if not policy.may_see_history_of(maker, link.post.author.user_id):
-        raise build_unknown_token_error()
+        raise Unauthenticated(UNKNOWN)
     if is_site and not policy.may_preview_site(maker):
-        raise build_unknown_token_error()
+        raise Unauthenticated(UNKNOWN)
     if link.expires_at <= timezone.now():
         raise PreviewExpired("The preview token has expired.")
     read_texts = read_copies if is_site else partial(read_text_of_link, link)
@@ -85,19 +86,15 @@ def find_link(token: str) -> PreviewLink:
     )
     link = links.first() if TOKEN.fullmatch(token) else None
     if link is None:
-        raise build_unknown_token_error()
+        raise Unauthenticated(UNKNOWN)
     return link
-
-
-def build_unknown_token_error() -> Unauthenticated:
-    return Unauthenticated("The preview token is unknown or revoked.")
 
 
 def read_text_of_link(link: PreviewLink) -> str:
     """Return the text that the link shows of its post, for `Preview.texts`."""
     post = Post.objects.select_related("working_copy").defer("body_html").filter(pk=link.post_id).first()
     if post is None:  # deleted since the link was read
-        raise build_unknown_token_error()
+        raise Unauthenticated(UNKNOWN)
     return encode_texts([find_text(post, link)])
 
 
@@ -116,7 +113,7 @@ def find_text(post: Post, link: PreviewLink) -> Post | PostVersion:
     versions = PostVersion.objects.filter(id=post.pk, version=link.version)
     earlier: PostVersion | None = versions.order_by("-pgh_id").first()
     if earlier is None:
-        raise build_unknown_token_error()
+        raise Unauthenticated(UNKNOWN)
     return earlier
 
 

@@ -19,7 +19,7 @@ from blog.services import slugs
 from blog.services.posts import build_state_changes, get_post_for_update, merge_content, save_changes
 from blog.services.validation import require_future, require_no_null, validate_post
 from contentapi.core.entity_tags import ExpectedVersion, parse_version, require_version
-from contentapi.core.errors import Conflict, Invalid, VersionConflict, require_found
+from contentapi.core.errors import Conflict, Invalid, VersionConflict, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
 from contentapi.db.ids import take_id
@@ -56,7 +56,7 @@ def save_working_copy(
     post = get_post_for_update(actor, post_id, "change posts")
     owner_id = post.author.user_id
     require_permission(actor, policy.may_write_posts_of(actor, owner_id), "change this post")
-    stored = find_working_copy(post)
+    stored = WorkingCopy.objects.filter(pk=post.pk).first()
     if stored is not None:  # the result has the fields that others have changed
         may_see = policy.may_see_history_of(actor, owner_id)
         require_permission(actor, may_see, "see the working copy of this post")
@@ -79,10 +79,6 @@ def save_working_copy(
     copy.is_new = stored is None
     copy.save(force_insert=copy.is_new, force_update=not copy.is_new)
     return copy
-
-
-def find_working_copy(post: Post) -> WorkingCopy | None:
-    return WorkingCopy.objects.filter(pk=post.pk).first()
 
 
 def find_visible_copy(actor: Actor, post: Post | None) -> WorkingCopy | None:
@@ -135,7 +131,7 @@ def publish_working_copy(*, actor: Actor, post_id: str, expected_version: Expect
     post = get_post_for_update(actor, post_id, "change posts")
     may_publish = policy.may_publish_working_copy_of(actor, post.author.user_id, post.status)
     require_permission(actor, may_publish, "publish the changes of this post")
-    copy = require_found(find_working_copy(post), NAME)
+    copy = require_row(WorkingCopy.objects.filter(pk=post.pk), NAME)
     require_copy_version(copy, expected_version)
     return apply_working_copy(actor, post, copy)
 
@@ -182,7 +178,7 @@ def discard_working_copy(*, actor: Actor, post_id: str, expected_version: Expect
     """Delete the working copy of a post. Returns the post. Raises `NotFound` and `Conflict`."""
     post = get_post_for_update(actor, post_id, "change posts")
     require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
-    copy = require_found(find_working_copy(post), NAME)
+    copy = require_row(WorkingCopy.objects.filter(pk=post.pk), NAME)
     require_copy_version(copy, expected_version)
     delete_copy(actor, copy, "discarded")
     Audit.POST_COPY_DISCARDED.record(actor, "post", post.pk)
