@@ -11,7 +11,7 @@ from blog.files.dates import split_file_name
 from blog.files.keys import ADDRESS_KEYS, ALIAS_KEYS, CANONICAL_KEYS
 from blog.files.states import is_flag
 from blog.files.syntax import Table
-from blog.files.words import is_line
+from blog.files.words import is_line, read_list
 from blog.models import CONTENT_FIELDS, SLUG
 
 MAX_ALIASES = 100
@@ -57,10 +57,6 @@ def read_old_slugs(meta: Table) -> list[str]:
     """Return the slugs of the page's earlier addresses."""
     found = [read_address(address) for key in ALIAS_KEYS for address in read_list(meta.get(key))]
     return list(dict.fromkeys(filter(None, found)))[:MAX_ALIASES]
-
-
-def read_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value] if value is not None else []
 
 
 def read_canonical_url(meta: Table) -> str | None:

@@ -31,7 +31,6 @@ MAX_IMAGES = 500 * MEGABYTE  # decompressed, those of at most CONTENTAPI_IMAGE_M
 IS_ENCRYPTED = 0x1
 IS_UTF_8 = 0x800
 LISTED_FILE = b"PK\x01\x02"  # the begin of each entry of the list of files
-RESOURCE_FORKS = "__MACOSX"
 NOT_A_SITE = {"/", "..", "_drafts", "_posts"}  # a folder that is no name of a source
 
 
@@ -43,9 +42,9 @@ class Archive:
 
     def __init__(self, archive: IO[bytes], *, name: str, source: str | None = None) -> None:
         self.opened = open_archive(archive)
-        members = [(path, member) for member in self.opened.infolist() if is_visible(path := get_path(member))]
-        posts = [(path, member) for path, member in members if is_markdown(path)]
-        others = [(path, member) for path, member in members if not is_markdown(path)]
+        members = [(path, member) for member in self.opened.infolist() if reading.is_visible(path := get_path(member))]
+        posts = [(path, member) for path, member in members if reading.is_markdown(path)]
+        others = [(path, member) for path, member in members if not reading.is_markdown(path)]
         images = [member for path, member in others if is_image_file(path, member)]
         require_small("Markdown files", (member for _, member in posts), MAX_CONTENT)
         require_small("images", images, MAX_IMAGES)
@@ -151,16 +150,6 @@ def open_archive(archive: IO[bytes]) -> ZipFile:
 
 def build_archive_error(message: str) -> Invalid:
     return Invalid({"archive": [message]})
-
-
-def is_visible(path: PurePosixPath) -> bool:
-    """Return whether a path is that of a file, which is neither hidden nor added by macOS."""
-    hidden = [part for part in path.parts if (part.startswith(".") and part != "..") or part == RESOURCE_FORKS]
-    return bool(path.parts) and not hidden
-
-
-def is_markdown(path: PurePosixPath) -> bool:
-    return path.suffix.lower() in reading.SUFFIXES
 
 
 def is_image_file(path: PurePosixPath, member: ZipInfo) -> bool:

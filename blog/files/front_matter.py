@@ -18,7 +18,7 @@ from blog.files.addresses import read_canonical_url, read_file_slug, read_slug
 from blog.files.dates import InvalidDate, find_date_in_address, parse_date, split_file_name
 from blog.files.states import is_flag, read_state
 from blog.files.syntax import InvalidFile, Table, decode_value, refuse_errors
-from blog.files.words import choose_title, is_line, read_authors, read_line, read_tags, read_words
+from blog.files.words import choose_title, is_line, read_authors, read_line, read_list, read_tags, read_words
 from blog.models import CONTENT_FIELDS, COVER, POST_OWN, SUMMARIES, Kind, PostStatus
 from contentapi.core.errors import Malformed
 from contentapi.types.fields import Kind as OwnKind
@@ -141,19 +141,13 @@ def collect_other_keys(meta: Table) -> Table:
     """Return the keys that `serialize_post` does not write, values that are none of ours, and authors with more than
     names.
     """
-    other = {key: value for key, value in meta.items() if key not in OWN_KEYS or is_foreign(key, value)}
+    foreign = {key for key in ("canonical", *SUMMARIES) if READERS[key]({key: meta.get(key)}) is None}
+    other = {key: value for key, value in meta.items() if key not in OWN_KEYS - foreign}
     if has_two_excerpts(meta):
         other["excerpt"] = meta["excerpt"]  # shows the export that the other one is no copy of it
-    authors = meta.get("authors")
-    people = authors if isinstance(authors, list) else [authors]
-    if any(isinstance(person, dict) for person in people):
-        other["authors"] = authors
+    if any(isinstance(person, dict) for person in read_list(meta.get("authors"))):
+        other["authors"] = meta["authors"]
     return other
-
-
-def is_foreign(key: str, value: Any) -> bool:
-    """Return whether the value of one of our keys cannot be that of the optional field."""
-    return key in ("canonical", *SUMMARIES) and READERS[key]({key: value}) is None
 
 
 def read_content(meta: Table, body: str) -> Table:

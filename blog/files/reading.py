@@ -23,6 +23,7 @@ from contentapi.core.limited_child import ChildEnded, LimitedChild
 from contentapi.core.unicode import is_storable
 
 SUFFIXES = (".md", ".markdown", ".mdx")
+RESOURCE_FORKS = "__MACOSX"
 LAST = datetime.max.replace(tzinfo=UTC)  # of files without a date
 MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
 PARSER = [sys.executable, "-m", "blog.files.syntax"]
@@ -84,8 +85,13 @@ class LimitedParser(LimitedChild):
 
 
 def is_markdown(path: PurePath) -> bool:
-    """Whether a path under the imported folder is that of a Markdown file, and not hidden."""
-    return path.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in path.parts)
+    return path.suffix.lower() in SUFFIXES
+
+
+def is_visible(path: PurePath) -> bool:
+    """Return whether a path of a site is that of a file, which is neither hidden nor added by macOS."""
+    hidden = [part for part in path.parts if (part.startswith(".") and part != "..") or part == RESOURCE_FORKS]
+    return bool(path.parts) and not hidden
 
 
 def find_markdown_files(paths: Iterable[Path], source: str | None = None) -> list[MarkdownFile]:
@@ -106,7 +112,7 @@ def find_markdown_files(paths: Iterable[Path], source: str | None = None) -> lis
             continue
         for file in sorted(path.rglob("*"), key=order_by_numbers):
             relative = file.relative_to(path)
-            if is_markdown(relative) and file.is_file():
+            if is_markdown(relative) and is_visible(relative) and file.is_file():
                 found.append(build_markdown_file(name, relative.as_posix(), file, path))
     return found
 

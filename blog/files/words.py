@@ -35,6 +35,10 @@ def read_line(value: Any, key: str) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def read_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if value is not None else []
+
+
 def read_tags(meta: Table) -> list[str]:
     """Return the tags and after them the categories, without duplicates."""
     return list(dict.fromkeys([*read_all_words(meta, TAG_KEYS), *read_all_words(meta, CATEGORY_KEYS)]))
@@ -63,8 +67,7 @@ def read_words(value: Any, key: str) -> list[str]:
     """Return tags: a list, or one string as Jekyll has it. The string of `tag` and `category` is one word."""
     if isinstance(value, str):
         value = value.split(",") if "," in value else [value] if key in ("tag", "category") else value.split()
-    items = value if isinstance(value, list) else [value] if value is not None else []
-    flat = [each for item in items for each in (item if isinstance(item, list) else [item])]  # lists are of Hexo
+    flat = [each for item in read_list(value) for each in (item if isinstance(item, list) else [item])]  # as in Hexo
     return [text for each in flat if (text := read_word(each, key).strip())]
 
 
@@ -88,8 +91,7 @@ def read_names(value: Any, key: str) -> list[str]:
     """Return the names of authors: text, tables with a name, or a list of them. Commas separate names in `authors`."""
     if isinstance(value, str) and key == "authors":
         value = value.split(",")
-    people = value if isinstance(value, list) else [value]
-    return [name for person in people if person is not None and (name := read_name(person, key))]
+    return [name for person in read_list(value) if person is not None and (name := read_name(person, key))]
 
 
 def read_name(person: Any, key: str) -> str:
