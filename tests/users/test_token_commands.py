@@ -7,9 +7,9 @@ from django.core.management.base import CommandError
 from msgspec import structs
 from pytest_django import Settings
 
-from contentapi.auth.jwk import Key
 from contentapi.auth.signing_keys import get_key_ring, load_key_ring
 from contentapi.core.identity import ROLE_SCOPES, Role
+from tests.contentapi.auth.tokens import RSA
 from tests.factories import make_user
 from tests.users.command_runs import EMAIL, run_command
 from users import tokens
@@ -76,22 +76,21 @@ def test_rotate_jwt_key_prints_the_new_key_id_and_old_tokens_stay_valid(settings
     assert tokens.read_claims(after)
 
 
-FIRST = Key.generate()
 SECRET = "a secret of thirty-two bytes, at least"
 
 
 @pytest.mark.parametrize("secret", ["", SECRET])
 def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings, tmp_path: Path, secret: str) -> None:
     settings.VAR_DIR = tmp_path
-    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=FIRST.private_pem, jwt_secret=secret)
+    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=RSA.private_pem, jwt_secret=secret)
     token = tokens.issue_token(user=make_user())
 
     out, err = run_command("rotate_jwt_key")
 
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=out.strip())
     assert err.startswith("Above is the new value of JWT_PRIVATE_KEY")
-    assert get_key_ring().get_signing_key().kid != FIRST.kid
-    assert [key.kid for key in get_key_ring().list_rs256_keys()] == [get_key_ring().get_signing_key().kid, FIRST.kid]
+    assert get_key_ring().get_signing_key().kid != RSA.kid
+    assert [key.kid for key in get_key_ring().list_rs256_keys()] == [get_key_ring().get_signing_key().kid, RSA.kid]
     assert tokens.read_claims(token)
     assert out.count("PRIVATE KEY-----") == 2
     assert not list(tmp_path.iterdir())

@@ -8,9 +8,8 @@ from django.test import Client
 from msgspec import structs
 from pytest_django import Settings
 
-from contentapi.auth.jwk import Key
+from tests.contentapi.auth.tokens import OTHER, RSA
 
-FIRST, SECOND = Key.generate(), Key.generate()
 SECRET = "a secret of thirty-two bytes, at least"
 
 
@@ -25,21 +24,21 @@ def get_key_set() -> Any:
 
 
 def test_key_set_has_the_public_keys_only_and_is_cacheable(settings: Settings) -> None:
-    use_keys(settings, FIRST.private_pem + SECOND.public_pem, SECRET)
+    use_keys(settings, RSA.private_pem + OTHER.public_pem, SECRET)
 
     response = Client().get("/.well-known/jwks.json")
 
     assert response["Cache-Control"] == "public, max-age=30"
-    assert json.loads(response.content) == {"keys": [FIRST.public_jwk, SECOND.public_jwk]}
+    assert json.loads(response.content) == {"keys": [RSA.public_jwk, OTHER.public_jwk]}
     assert {name for key in get_key_set()["keys"] for name in key} == {"kty", "kid", "use", "alg", "n", "e"}
 
 
 def test_other_library_reads_the_key_set(settings: Settings) -> None:
-    use_keys(settings, FIRST.private_pem)
+    use_keys(settings, RSA.private_pem)
 
     keys = pyjwt.PyJWKSet.from_dict(get_key_set())
 
-    assert keys[FIRST.kid].algorithm_name == "RS256"
+    assert keys[RSA.kid].algorithm_name == "RS256"
 
 
 def test_generated_keys_are_in_the_key_set() -> None:

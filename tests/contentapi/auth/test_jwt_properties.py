@@ -13,14 +13,10 @@ from hypothesis import strategies as some
 from contentapi.auth.jwk import Key
 from contentapi.auth.jwt import Claims, TokenError, encode, verify
 from contentapi.conf.timeouts import CLOCK_LEEWAY, MAX_IAT_LEAD
+from tests.contentapi.auth.tokens import ISSUER, KEYS, RSA, SECRET, SHARED
 from tests.thoroughness import scale_examples
 
-ISSUER = "https://api.example.invalid"
 AUDIENCE = "contentapi"
-RSA = Key.generate()
-SECRET = b"a secret of thirty-two bytes, at least"
-SHARED = Key.from_secret(SECRET)
-KEYS = {RSA.kid: RSA, SHARED.kid: SHARED, None: SHARED}
 MATERIAL = {"RS256": RSA.verifier.prepared_key, "HS256": SECRET}
 
 # The messages of our rules that PyJWT does not have.

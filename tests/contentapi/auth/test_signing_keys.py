@@ -15,12 +15,12 @@ from contentapi.auth.signing_keys import (
     parse_private_keys,
 )
 from tests.contentapi.auth.signing_keys import get_key_ids
+from tests.contentapi.auth.tokens import OTHER, RSA, SHARED
 
 pytestmark = pytest.mark.usefixtures("known_keys")
 
-FIRST, SECOND, THIRD = (Key.generate() for _ in range(3))
+FIRST, SECOND, THIRD = RSA, OTHER, Key.generate()
 SECRET = "a secret of thirty-two bytes, at least"
-SHARED = Key.from_secret(SECRET.encode())
 
 
 # --- From the environment -------------------------------------------------------------------------------
