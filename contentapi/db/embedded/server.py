@@ -152,8 +152,7 @@ class EmbeddedServer:
         self._clean_up_stale_server()
         if os.geteuid() == 0:
             grant_server_account_access(self.data)
-        folder = self._make_socket_folder()
-        options = f"-h '' -p {PORT} -k {shlex.quote(folder)}"
+        options = f"-h '' -p {PORT} -k {shlex.quote(self._make_socket_folder())}"
         log = str(self.data / "server.log")
         self._run("pg_ctl", "start", "-w", "-t", str(patience), "-D", str(self.data), "-l", log, "-o", options)
 

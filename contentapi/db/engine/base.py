@@ -108,8 +108,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         that the connection works, without a round trip. TCP time-outs detect an unreachable host (`settings`).
         """
         raw = self.connection.pgconn
-        is_idle = raw.transaction_status == IDLE
-        if not (is_idle and has_no_incoming_data(raw.socket)) and not super().is_usable():
+        if not (raw.transaction_status == IDLE and has_no_incoming_data(raw.socket)) and not super().is_usable():
             return False
         must_write = self.settings_dict["OPTIONS"].get("target_session_attrs") in ("read-write", "primary")
         return not must_write or all(raw.parameter_status(name) != b"on" for name in READ_ONLY)

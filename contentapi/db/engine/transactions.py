@@ -29,8 +29,6 @@ def run_transaction(action: Callable[[], T]) -> T:
 
 def lost_against_another(error: BaseException | None) -> bool:
     """Return whether a serialization failure or a deadlock caused an error. The same transaction can succeed later."""
-    while error is not None:
-        if isinstance(error, SerializationFailure | DeadlockDetected):
-            return True
-        error = error.__cause__
-    return False
+    if isinstance(error, SerializationFailure | DeadlockDetected):
+        return True
+    return error is not None and lost_against_another(error.__cause__)
