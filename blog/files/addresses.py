@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from blog import services
-from blog.files.dates import split_file_name
 from blog.files.keys import ADDRESS_KEYS, ALIAS_KEYS, CANONICAL_KEYS
 from blog.files.states import is_flag
 from blog.files.syntax import Table
@@ -41,11 +39,6 @@ def read_address(address: Any) -> str | None:
     if not names or VARIABLE.search(names[-1]):
         return None
     return adapt_slug(re.sub(r"\.(html?|md|php)$", "", names[-1]))
-
-
-def read_file_slug(path: PurePath) -> str | None:
-    """Return the slug in the name of a file, or of the folder of an index.md, without the date."""
-    return adapt_slug(split_file_name(path)[1])
 
 
 def adapt_slug(text: str) -> str | None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from blog import services
 from blog.files import keys
-from blog.files.addresses import read_canonical_url, read_file_slug, read_slug
+from blog.files.addresses import adapt_slug, read_canonical_url, read_slug
 from blog.files.dates import InvalidDate, find_date_in_address, parse_date, split_file_name
 from blog.files.states import is_flag, read_state
 from blog.files.syntax import InvalidFile, Table, decode_value, refuse_errors
@@ -29,13 +29,7 @@ from contentapi.types.values import convert_value
 KEYS = {"canonical_url": "canonical"}  # of the fields of the content that have another name in files
 OWN_KEYS = {
     *(KEYS.get(field.name, field.name) for field in CONTENT_FIELDS if field.name not in COVER),
-    "date",
-    "updated",
-    "authors",
-    "draft",
-    "status",
-    "publishAt",
-    "publishedAt",
+    *("date", "updated", "authors", "draft", "status", "publishAt", "publishedAt"),
 } - {"body"}
 POST_OWN.refuse_names([*OWN_KEYS, *keys.FOREIGN_KEYS], "like a key of front matter")
 OWN_KEYS |= {*POST_OWN.names}
@@ -92,7 +86,7 @@ def build_post(values: Table, body: str, path: PurePath) -> MarkdownPost | None:
         publish_at=parse_date(meta.get("publishAt"), "publishAt"),
         published_at=parse_date(meta.get("publishedAt"), "publishedAt"),
         other=collect_other_keys(meta),
-        file_slug=read_file_slug(path),
+        file_slug=adapt_slug(split_file_name(path)[1]),
         notes=tuple(filter(None, (title_note, status_note))),
     )
     if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):

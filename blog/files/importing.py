@@ -36,6 +36,7 @@ logger = logging.getLogger("contentapi.importing")
 # Of the posts whose files state none
 STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]
 DEFAULT_STATE = PostStatus.PUBLISHED
+UNEXPECTED = "An unexpected error happened. The operator finds it in the log."
 SOURCE_COLUMNS = ("source", "path", "digest", "authors", "front_matter", "status", "publish_at")
 
 
@@ -103,8 +104,11 @@ def import_read_file(
         report = save_read_file(actor, read, status, dry_run=dry_run)
     except (InterfaceError, InternalError, OperationalError, ProgrammingError):  # of the database, not of the file
         raise
-    except Exception as error:  # noqa: BLE001
-        report = FileReport(file, ImportOutcome.REFUSED, explain_refusal(file, error))
+    except (InvalidFile, ApiError) as error:
+        report = FileReport(file, ImportOutcome.REFUSED, str(error))
+    except Exception:  # whatever goes wrong in one file stops no other
+        logger.exception("The file %s cannot be imported.", file.path)
+        report = FileReport(file, ImportOutcome.REFUSED, UNEXPECTED)
     if report.outcome != ImportOutcome.NOT_A_POST:
         earlier.files.add((file.source, file.path))
     if dry_run and report.post and report.post.slug:
@@ -117,16 +121,6 @@ def plan_slug(post: Post, wanted: str, planned: set[str]) -> None:
     if wanted and post.slug in planned:
         post.slug = slugs.find_free_slug(wanted, post.pk, planned)
     planned.add(str(post.slug))
-
-
-def explain_refusal(file: MarkdownFile, error: Exception) -> str:
-    """Return why a file is refused. Whatever goes wrong in one file stops no other."""
-    if isinstance(error, InvalidFile):
-        return str(error)
-    if isinstance(error, ApiError):
-        return error.message
-    logger.error("The file %s cannot be imported.", file.path, exc_info=error)
-    return "An unexpected error happened. The operator finds it in the log."
 
 
 def record_import(actor: Actor, counts: Mapping[str, int]) -> None:
@@ -173,7 +167,8 @@ def save_imported_post(
     execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
     now = timezone.now()
     parsed = front_matter.move_future_date(parsed, now)
-    known = find_source(file)
+    sources = PostSource.objects.select_related("post__author").filter(source=file.source, path=file.path)
+    known: PostSource | None = get_backend().lock(sources, of=("post",)).first()
     if known and bytes(known.digest) == digest:
         return FileReport(file, ImportOutcome.UNCHANGED, post=known.post)
     parsed = images.import_images(actor, parsed, file.read_image, dry_run=dry_run)
@@ -213,12 +208,6 @@ def save_imported_post(
         services.posts.count_publication(actor)
     outcome = ImportOutcome.UPDATED if known else ImportOutcome.CREATED
     return FileReport(file, outcome, post=post, notes=parsed.notes, wanted_slug=wanted)
-
-
-def find_source(file: MarkdownFile) -> PostSource | None:
-    """Return the source of the post that was imported from this file."""
-    sources = PostSource.objects.select_related("post__author").filter(source=file.source, path=file.path)
-    return get_backend().lock(sources, of=("post",)).first()
 
 
 def release_slugs(file: MarkdownFile, base: str, old_slugs: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from tempfile import TemporaryFile
 from threading import Event
-from typing import IO, Any
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import Error as DatabaseErrors
@@ -131,7 +131,9 @@ def process_files(job: ImportJob, actor: Actor, stop: Event) -> None:
             raise Stopped
         show_life(job)
 
-    with load_archive(job) as archive, closing(LimitedParser(pause)) as parser:
+    with TemporaryFile() as archive, closing(LimitedParser(pause)) as parser:
+        for piece in job.pieces.order_by("number").values_list("content", flat=True).iterator(1):
+            archive.write(piece)
         files = archives.Archive(archive, name=job.file_name, source=job.source).files
         results = list(job.results.filter(is_plan=is_plan))
         earlier, remaining = collect_earlier(job, results), list_remaining(files, results)
@@ -142,14 +144,6 @@ def process_files(job: ImportJob, actor: Actor, stop: Event) -> None:
                 )
                 ImportResult.objects.create(job=job, is_plan=is_plan, number=number, **describe_report(report, is_plan))
                 current.done = number
-
-
-def load_archive(job: ImportJob) -> IO[bytes]:
-    """Return a temporary file with the zip file."""
-    archive = TemporaryFile()  # noqa: SIM115 - the caller closes it
-    for piece in job.pieces.order_by("number").values_list("content", flat=True).iterator(1):
-        archive.write(piece)
-    return archive
 
 
 def collect_earlier(job: ImportJob, results: Sequence[ImportResult]) -> Earlier:

@@ -36,13 +36,7 @@ from contentapi.core.policy import require_credential, require_permission
 PIECE = 1_000_000  # bytes of one row: the whole zip file is never in memory
 MAX_WAITING = 3  # uploads of a person that are not started
 MAX_STORED = 200_000_000  # bytes of the uploads of a person that have not ended
-END_EVENTS = {
-    ImportState.DONE: Audit.IMPORT_FINISHED,
-    ImportState.FAILED: Audit.IMPORT_FAILED,
-    ImportState.CANCELLED: Audit.IMPORT_CANCELLED,
-    ImportState.UNDONE: Audit.IMPORT_UNDONE,
-}
-ENDED = [*END_EVENTS]
+ENDED = [ImportState.DONE, ImportState.FAILED, ImportState.CANCELLED, ImportState.UNDONE]
 CANCELLABLE = [ImportState.CHECKING, ImportState.CHECKED, ImportState.IMPORTING]
 GONE = "The post does not exist any more."
 UNDONE = "undone"  # the outcome of a file whose post was created, and deleted when the import was undone
@@ -147,7 +141,8 @@ def end_import(job: ImportJob, state: ImportState, actor: Actor, problem: str = 
     job.save(update_fields=["state", "problem", "updated_at"])
     job.pieces.all().delete()
     counts = {outcome.replace(" ", "_"): number for outcome, number in count_outcomes(job, is_plan=False).items()}
-    END_EVENTS[state].record(actor, "import", job.pk, **counts, **{"from": str(old), "to": str(state)})
+    event = Audit.IMPORT_FINISHED if state == ImportState.DONE else Audit(f"import.{state}")
+    event.record(actor, "import", job.pk, **counts, **{"from": str(old), "to": str(state)})
 
 
 def count_outcomes(job: ImportJob, *, is_plan: bool) -> dict[str, int]:

@@ -71,18 +71,14 @@ def refuse_errors() -> Iterator[None]:
 @refuse_errors()
 def parse_text(content: bytes) -> tuple[Table, str]:
     """Return the front matter of a file as JSON values, and the text after it. Raises `InvalidFile`."""
-    meta, body = split_front_matter(decode_text(content))
-    return encode_values(meta), body
-
-
-def decode_text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidFile(f"not UTF-8 (byte {error.start}). Save the file in UTF-8.") from None
     if "\0" in text:
         raise InvalidFile("contains a NUL character. Remove it.")
-    return text
+    meta, body = split_front_matter(text)
+    return encode_values(meta), body
 
 
 def split_front_matter(text: str) -> tuple[Table, str]:
