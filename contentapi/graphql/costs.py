@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
+import msgspec
 from graphql import (
     DocumentNode,
     FieldNode,
@@ -71,7 +72,7 @@ class SelectionCost(NamedTuple):
 NOTHING = SelectionCost(leaves=0)
 
 
-class OperationCost(NamedTuple):
+class OperationCost(msgspec.Struct, frozen=True):
     """The cost of an operation, and properties of its root fields.
 
     `writes` is the number of mutations. Fields with `@skip` or `@include` count, as in all limits of a document: the

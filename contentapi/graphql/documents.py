@@ -1,8 +1,8 @@
 """Parse and validate the documents of requests within limits, and cache them by their text."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
+import msgspec
 from graphql import (
     DocumentNode,
     GraphQLError,
@@ -32,7 +32,7 @@ from contentapi.graphql.limits import (
 from contentapi.monitoring.traces import trace
 
 
-class CachedDocument(NamedTuple):
+class CachedDocument(msgspec.Struct, frozen=True):
     """A valid document, the sizes of its operations, and its operations prepared for execution."""
 
     document: DocumentNode
@@ -74,7 +74,7 @@ DOCUMENTS: BoundedCache[CachedDocument] = BoundedCache(
 )
 
 
-class Refusal(NamedTuple):
+class Refusal(msgspec.Struct, frozen=True):
     """The errors of a document that was refused, under some settings, and their size in memory with the document."""
 
     errors: list[GraphQLError]

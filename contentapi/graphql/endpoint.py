@@ -5,7 +5,7 @@ content negotiation nor the status rule of docs/decisions/0001-status-rule-and-2
 not used, because it parses and validates the document of every request; here prepared operations are cached.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
@@ -19,7 +19,6 @@ from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core import policy
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.core.replicas import read, read_credential, record_write
-from contentapi.db.engine.slots import enter_preparation_lane
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE
 from contentapi.graphql.documents import DocumentRejected, describe_stream_server, get_operation
@@ -116,9 +115,9 @@ class GraphQLEndpoint:
         if not isinstance(request.query, str):
             account.charge_request()  # before a lookup in Redis
         text, digest = self.documents.find_text(request)
-        before_work = partial(charge_and_wait_for_preparation, account)
+        name = request.operation_name or None
         try:
-            operation = get_operation(self.schema, text, request.operation_name or None, before_work=before_work)
+            operation = get_operation(self.schema, text, name, before_work=account.charge_and_wait)
         except DocumentRejected as rejection:
             account.charge_request()
             return report_errors(rejection.errors)
@@ -126,9 +125,9 @@ class GraphQLEndpoint:
             raise MethodNotAllowed("GET", ALLOWED_METHODS, "Send a mutation by POST.")
         if digest is not None:
             self.documents.remember(digest, text)
-        if request.operation_name:
-            current_record.get().operation_name = request.operation_name
-        return execute_operation(operation, request, context, account, key, before_work)
+        if name:
+            current_record.get().operation_name = name
+        return execute_operation(operation, request, context, account, key)
 
 
 def respond_without_query(environ: Mapping[str, Any]) -> Response | None:
@@ -160,19 +159,11 @@ def negotiate_media_type(environ: Mapping[str, Any]) -> str | None:
 
 
 def execute_operation(
-    operation: Operation,
-    request: GraphQLRequest,
-    context: RequestContext,
-    account: Account,
-    key: str | None,
-    before_work: Callable[[], None],
+    operation: Operation, request: GraphQLRequest, context: RequestContext, account: Account, key: str | None
 ) -> Response:
-    """Charge and execute an operation. `key` is its Idempotency-Key, which a query ignores.
-
-    Calls `before_work` before introspection fields are counted, unless their values are cached.
-    """
+    """Charge and execute an operation. `key` is its Idempotency-Key, which a query ignores."""
     variables = request.variables or {}
-    cost, introspection = charge_cost(operation, variables, account, before_work)
+    cost, introspection = charge_cost(operation, variables, account)
     extensions = {"cost": cost} if request.extensions and request.extensions.get("cost") is True else None
     actor = context["actor"]
     if operation.cost.writes:
@@ -195,13 +186,13 @@ def execute_operation(
 
 
 def charge_cost(
-    operation: Operation, variables: Mapping[str, Any], account: Account, before_work: Callable[[], None]
+    operation: Operation, variables: Mapping[str, Any], account: Account
 ) -> tuple[int, Introspection | None]:
     """Charge the cost of an operation, and enter the expensive lane if it is high. Returns it, with what it counted."""
     current_record.get().operation = operation.cost.label
     cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
-        introspection = operation.introspect(variables, before_work=before_work)
+        introspection = operation.introspect(variables, before_work=account.charge_and_wait)
         cost += introspection.cost if introspection else 0
         if introspection and introspection.refusal:
             account.charge_operation(1 + cost // COST_PER_CHARGE, writes=0)
@@ -229,13 +220,6 @@ def report_errors(errors: Iterable[GraphQLError]) -> Response:
     """Return the status, the body and the headers of a response without data."""
     entries, worst = build_error_entries(errors)
     return Response(worst.status, encode_members({"errors": entries}), worst.headers)
-
-
-def charge_and_wait_for_preparation(account: Account) -> None:
-    """Charge a request before its document is parsed or its introspection fields are counted."""
-    account.charge_request()
-    if account.is_metered:  # the fast path's sample request runs at start-up or in another request: it must not wait
-        enter_preparation_lane()
 
 
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Response:

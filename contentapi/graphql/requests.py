@@ -140,8 +140,10 @@ def require_values_within_limit(variables: Mapping[str, Any] | None, content: by
 
 def charge_objects(cost: int, account: Account, *, writes: int) -> None:
     """Charge an operation, and enter the expensive lane if it is expensive. Raises `LimitExceeded`."""
-    require_cost_within_limit(cost)
+    is_expensive = cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE
+    if is_expensive:
+        require_cost_within_limit(cost)
     account.charge_operation(1 + cost // COST_PER_CHARGE, writes=writes)
     current_record.get().cost = cost
-    if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
+    if is_expensive:
         enter_expensive_lane()

@@ -14,6 +14,7 @@ from contentapi.monitoring.records import current_record
 OK = HTTPStatus.OK.value
 NO_CONTENT = HTTPStatus.NO_CONTENT.value
 NOT_MODIFIED = HTTPStatus.NOT_MODIFIED.value
+STATUS_LINES = {status: f"{status} {phrase}" for status, phrase in responses.items()}
 
 
 class Response(msgspec.Struct):
@@ -66,5 +67,5 @@ def send(response: Response, start_response: StartResponse, shared: Mapping[str,
     headers = {**shared, **own, "X-Request-ID": record.id}
     if "Vary" in own and "Vary" in shared:
         headers["Vary"] = f"{own['Vary']}, {shared['Vary']}"
-    start_response(f"{status} {responses.get(status, 'Unknown')}", [*headers.items()])
+    start_response(STATUS_LINES.get(status) or f"{status} Unknown", [*headers.items()])
     return [response.body]

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any, Generic, Self, TypeVar
 
-from django.db import router, transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import Model
 from django.db.models.base import ModelState
 from django.db.models.sql.datastructures import BaseTable
@@ -38,8 +38,8 @@ class InsertedRow(BaseTable):
 class InsertedRowSelection:
     """The selection of a row that a mutation writes, and, after the write, the row's JSON object.
 
-    A service may pass it to `PreparedInsert.create`, which inserts and selects in one statement. Otherwise the row is
-    read by a second statement.
+    Inside of a `with` block, `PreparedInsert.create` inserts and selects the row in one statement. So a transport
+    states its selection without passing it through the service. Otherwise a second statement reads the row.
     """
 
     request: SelectionRequest
@@ -60,14 +60,6 @@ class InsertedRowSelection:
 
 
 registered: ContextVar[InsertedRowSelection | None] = ContextVar("returning_selection", default=None)
-
-
-def register_inserted_row_selection(request: SelectionRequest) -> InsertedRowSelection:
-    """Let `PreparedInsert.create` inside of a `with` block select the row that it inserts.
-
-    So a transport states its selection without passing it through the service that creates the row.
-    """
-    return InsertedRowSelection(request)
 
 
 class PreparedInsert(Generic[M]):
@@ -98,26 +90,33 @@ class PreparedInsert(Generic[M]):
         columns = [each for each in model._meta.local_concrete_fields if not (each.primary_key or each.generated)]
         self.fields: list[Any] = [field for field in columns if field.name not in without]
         self.missing = {field.name: field.get_default() for field in columns if field.name in without}
-        self.defaults = {field.attname: field.get_default for field in self.fields}
+        given = {field.attname: field for field in self.fields}
         if self.found_by:
-            self.defaults[self.found_by.attname] = self.defaults.pop(self.required.attname)
+            given[self.found_by.attname] = given.pop(self.required.attname)
+        self.computed = {
+            name: each.default for name, each in given.items() if each.has_default() and callable(each.default)
+        }
+        self.constants = {name: each.get_default() for name, each in given.items() if name not in self.computed}
         self.unique, self.reserved = unique, reserved
         self.returns_json = get_backend().insert(True, False)  # the JSON of other rows, in RETURNING
         self.cache_key = ("insert", model, requiring, found_by, unique, tuple(without))
 
     def create(self, **values: Any) -> M | None:
         """Insert a row. Fields without a value get their defaults.
-        Inside of `register_inserted_row_selection`, select the row too.
+        Inside of an `InsertedRowSelection`, select the row too.
 
         Returns None without the required row, and for a value that is not unique. Raises `SelectedFieldError` and
         Django's database errors. In all these cases nothing is inserted. Raises `ResponseTooLarge` after the insertion:
         a selection with `room` is made in a transaction.
         """
-        row = {name: values[name] if name in values else default() for name, default in self.defaults.items()}
-        if not values.keys() <= row.keys():
-            unknown = ", ".join(sorted(values.keys() - row.keys()))
+        row = {**self.constants, **values}
+        for name, default in self.computed.items():
+            if name not in values:
+                row[name] = default()
+        if len(row) > len(self.constants) + len(self.computed):
+            unknown = ", ".join(sorted(values.keys() - self.constants.keys() - self.computed.keys()))
             raise TypeError(f"{self.model.__name__} has no columns {unknown}.")
-        using, selection, statement = self.using, registered.get(), self.insert_statement
+        selection, statement = registered.get(), self.insert_statement
         actor, arguments = ANONYMOUS, []
         if selection is not None and self.can_select(selection.request):
             request, actor = selection.request, selection.request.actor
@@ -126,14 +125,14 @@ class PreparedInsert(Generic[M]):
             statement = selecting if selecting.sql else statement  # the caller selects in a second statement
         inputs = ExecutionInputs(actor, None, None, arguments)
         if selection is None or statement is self.insert_statement:
-            result = statement.execute(using, inputs, self.read_values(row))
-            return self.build_instance(result, row, using) if result.ntuples else None
+            result = statement.execute(DEFAULT_DB_ALIAS, inputs, self.read_values(row))
+            return self.build_instance(result, row) if result.ntuples else None
         # A cursor of another row is found only in the result: the transaction undoes the insertion.
-        with transaction.atomic(using) if list_cursors(arguments) else nullcontext():
-            result = statement.execute(using, inputs, self.read_values(row))
+        with transaction.atomic() if list_cursors(arguments) else nullcontext():
+            result = statement.execute(DEFAULT_DB_ALIAS, inputs, self.read_values(row))
             if not result.ntuples:
                 return None
-            instance = self.build_instance(result, row, using)
+            instance = self.build_instance(result, row)
             number, room = result.nfields - 1, selection.request.room
             texts = [result.get_value(0, number) or b"null"] if room is None else read_column(result, number, room)
             reject_foreign_cursors(arguments, texts)
@@ -145,19 +144,16 @@ class PreparedInsert(Generic[M]):
             return False
         return isinstance(request.projection, Projection) and request.projection.model is self.model
 
-    def build_instance(self, result: PGresult, row: dict[str, Any], using: str) -> M:
-        """Return the inserted row as a saved instance, as `from_db` does, without the descriptors of its fields."""
+    def build_instance(self, result: PGresult, row: dict[str, Any]) -> M:
+        """Turn the inserted row into a saved instance, as `from_db` does, without the descriptors of its fields."""
         instance, state = self.model.__new__(self.model), ModelState()
-        state.adding, state.db = False, using
+        state.adding, state.db = False, DEFAULT_DB_ALIAS
         if self.found_by:
             del row[self.found_by.attname]
             row[self.required.attname] = int(result.get_value(0, 1) or 0)
-        instance.__dict__ = {"_state": state, self.key.attname: int(result.get_value(0, 0) or 0), **self.missing, **row}
+        row |= {**self.missing, "_state": state, self.key.attname: int(result.get_value(0, 0) or 0)}
+        instance.__dict__ = row
         return instance
-
-    @property
-    def using(self) -> str:
-        return router.db_for_write(self.model)
 
     @cached_property
     def insert_statement(self) -> Statement:
@@ -181,7 +177,7 @@ class PreparedInsert(Generic[M]):
         compilation = CompilationContext(request.actor, request.variables)
         query, keys = request.projection.select(self.model._base_manager.order_by(), request.select(), compilation)
         query.query.alias_map[self.table] = InsertedRow(self.table, self.table)
-        selected, parameters = query.query.get_compiler(self.using).as_sql()
+        selected, parameters = query.query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
         if f'FROM "{self.table}"' in selected or f'JOIN "{self.table}"' in selected:
             return Statement("", b"", tuple(parameters), tuple(compilation.arguments))
         object_sql, columns = build_json_object_sql(keys)

@@ -7,7 +7,7 @@ and, if they are in use, its query log and execute wrappers.
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, cast
@@ -136,7 +136,7 @@ def execute_on_connection(wrapper: Any, sql: bytes, parameters: Sequence[Any], *
     """Execute a statement on the connection of a Django wrapper. Raises psycopg's errors, and `UnconfirmedCommit`."""
     connection: Connection[Any] = wrapper.connection
     raw = connection.pgconn
-    if not connection.autocommit and raw.transaction_status == IDLE:
+    if not wrapper.autocommit and raw.transaction_status == IDLE:
         connection.execute("")  # lets psycopg begin the transaction
     values = encode_parameters(parameters, connection)
     if prepare:
@@ -185,10 +185,15 @@ def encode_text_array(items: list[str]) -> bytes:
     return encode_text("{" + ",".join([f'"{item}"' for item in escaped]) + "}")
 
 
+def encode_datetime(value: datetime) -> bytes:
+    """Return what `isoformat` does, in a tenth of its time if the time is in UTC."""
+    return msgspec.json.encode(value)[1:-2] + b"+00:00" if value.tzinfo is UTC else value.isoformat().encode()
+
+
 ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
     type(None): {}.get,  # None, as fast as Python can
     str: encode_text,
     int: b"%d".__mod__,
-    datetime: lambda value: value.isoformat().encode(),
+    datetime: encode_datetime,
     dict: msgspec.json.encode,
 }

@@ -11,7 +11,6 @@ Services, which need Django's QuerySet with all its methods, call `Rows.queryset
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from enum import Enum
 from functools import cache, wraps
 from inspect import signature
 from typing import Any, Generic, TypeVar
@@ -28,6 +27,7 @@ from contentapi.db.placement import get_shard_key
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.selections import Parameter, build_parametrised_actor, is_structural
 
+PLAIN = (int, str)  # types whose values are parameters, as those of most arguments are
 M = TypeVar("M", bound=Model)
 Select = Callable[..., QuerySet[Any]]
 
@@ -75,8 +75,8 @@ class Rows(msgspec.Struct, Generic[M], eq=False):
     def cache_key(self) -> Hashable:
         """Everything that can change the SQL of `with_parameters` and its LIMIT and OFFSET. None: do not cache it."""
         given = self.arguments
-        values = [each if each is None or isinstance(each, Enum) else ... for each in given.values()]
-        return self.select, self.actor.rights, (*given,), (*values,), self.limit is None, not self.offset
+        values = [... if type(each) in PLAIN or not is_structural(each) else each for each in given.values()]
+        return self.select, self.actor.rights, self.limit is None, not self.offset, *given, *values
 
     def with_parameters(self, **expressions: Term) -> QuerySet[M]:
         """Return the rows, not sliced, with parameters for all values. They read from `ExecutionInputs.rows`.

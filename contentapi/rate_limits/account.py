@@ -20,6 +20,7 @@ import msgspec
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError, RateLimited
 from contentapi.core.identity import Actor
+from contentapi.db.engine.slots import enter_preparation_lane
 from contentapi.http.client_address import client_address
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.records import current_record
@@ -64,6 +65,12 @@ class Account:
     def charge_request(self) -> None:
         """Charge the 1 that each request costs, unless it is charged already. Raises `RateLimited`."""
         self.charge(1)
+
+    def charge_and_wait(self) -> None:
+        """Charge a request before its document is parsed or its introspection fields are counted."""
+        self.charge_request()
+        if self.is_metered:  # the fast path's sample request runs at start-up or in another request: it must not wait
+            enter_preparation_lane()
 
     def charge_operation(self, total: int, *, writes: int) -> None:
         """Charge `total`, the request included, in one step. Raises `RateLimited`, and has then charged the request."""

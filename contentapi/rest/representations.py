@@ -18,7 +18,7 @@ from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.http.response import OK, Response, build_tagged_response
 from contentapi.projection import Projection, Rows
-from contentapi.projection.inserts import register_inserted_row_selection
+from contentapi.projection.inserts import InsertedRowSelection
 from contentapi.projection.querysets import select_instance
 from contentapi.projection.selections import SelectedField
 from contentapi.projection.statements import SelectionRequest, read_json, read_json_and_column
@@ -98,7 +98,7 @@ class Representation:
 
     def create(self, actor: Actor, write: Callable[[], M]) -> tuple[M, Response]:
         """Return the row that a service creates, and its JSON, which its INSERT selects where that is possible."""
-        with register_inserted_row_selection(self.build_request(actor)) as selection:
+        with InsertedRowSelection(self.build_request(actor)) as selection:
             row = write()
         text = selection.get_json(row)
         if text is None:

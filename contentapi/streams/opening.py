@@ -181,7 +181,7 @@ class SubscriptionView(StreamView):
         variables = select_declared_variables(operation, request.variables or {})
         if digest is not None:
             endpoint.documents.remember(digest, text)
-        cost, _ = charge_cost(operation, variables, account, lambda: None)
+        cost, _ = charge_cost(operation, variables, account)
         subscription = Subscription(operation, variables, actor)
         followed: LogSubscription | ObjectSubscription = subscription.follow()
         if isinstance(followed, ObjectSubscription):

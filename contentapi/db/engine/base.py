@@ -69,6 +69,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         else:
             connection = super().get_new_connection(conn_params)
         connection.add_notice_handler(self.accept_notice)
+        self.must_write = conn_params.get("target_session_attrs") in ("read-write", "primary")
+        self.incoming = select.poll()
+        self.incoming.register(connection.fileno(), select.POLLIN)
         return connection
 
     def accept_notice(self, notice: Diagnostic) -> None:
@@ -108,13 +111,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         that the connection works, without a round trip. TCP time-outs detect an unreachable host (`settings`).
         """
         raw = self.connection.pgconn
-        if not (raw.transaction_status == IDLE and has_no_incoming_data(raw.socket)) and not super().is_usable():
+        if (raw.transaction_status != IDLE or self.incoming.poll(0)) and not super().is_usable():
             return False
-        must_write = self.settings_dict["OPTIONS"].get("target_session_attrs") in ("read-write", "primary")
-        return not must_write or all(raw.parameter_status(name) != b"on" for name in READ_ONLY)
-
-
-def has_no_incoming_data(socket: int) -> bool:
-    poll = select.poll()
-    poll.register(socket, select.POLLIN)
-    return not poll.poll(0)
+        return not self.must_write or all(raw.parameter_status(name) != b"on" for name in READ_ONLY)

@@ -36,8 +36,8 @@ from contentapi.graphql.limits import build_limit_error
 from contentapi.graphql.root_fields import Info
 from contentapi.monitoring.traces import trace
 from contentapi.projection import Projection
-from contentapi.projection.inserts import register_inserted_row_selection
-from contentapi.projection.querysets import QuerySetRows, select_instance
+from contentapi.projection.inserts import InsertedRowSelection
+from contentapi.projection.querysets import QuerySetRows, Rows, select_instance
 from contentapi.projection.selections import SelectedField, SelectedFieldError
 from contentapi.projection.statements import SelectionRequest, read_json
 
@@ -127,7 +127,7 @@ class ProjectingExecutor(Executor[None]):
         info = Info(self.context_value) if root.field.ast_node else self.build_info(root)
         if root.is_mutation and isinstance(root.returned.projection, Projection):
             request = self.build_selection_request(root.returned, root.details, root.path)
-            with register_inserted_row_selection(request) as selection:
+            with InsertedRowSelection(request) as selection:
                 result = resolve(None, info, **arguments)
             text = selection.get_json(result)
             if text is not None:
@@ -169,10 +169,11 @@ class ProjectingExecutor(Executor[None]):
     def read_rows(self, returned: ReturnedType, details: FieldDetailsList, path: ResponsePath, result: Any) -> Any:
         """Return the JSON of a value of one of the classes of the type, by one statement."""
         rows = result
-        if isinstance(result, Model):
-            rows = select_instance(result, self.context_value["actor"])
-        elif isinstance(result, QuerySet):
-            rows = QuerySetRows.of(result)
+        if type(result) is not Rows:  # nearly always: to ask for the others takes as long as a look-up of a statement
+            if isinstance(result, Model):
+                rows = select_instance(result, self.context_value["actor"])
+            elif isinstance(result, QuerySet):
+                rows = QuerySetRows.of(result)
         if rows.model is not returned.model:
             raise TypeError(f"{describe_field(details, path)} is resolved to rows of {rows.model.__name__}.")
         texts = read_json(rows, self.build_selection_request(returned, details, path))

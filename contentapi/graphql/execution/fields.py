@@ -1,8 +1,9 @@
 """Fields of the root types, prepared for execution once for each document."""
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple, NoReturn, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
+import msgspec
 from django.db.models import Model, QuerySet
 from graphql import (
     FieldNode,
@@ -45,7 +46,7 @@ CLASSES: dict[type, tuple[type, ...]] = {
 VALUES = tuple(each for classes in CLASSES.values() for each in classes)
 
 
-class ReturnedType(NamedTuple):
+class ReturnedType(msgspec.Struct, frozen=True):
     """The type of a field: its named type with its projection, whether it is a list, and whether it is not null.
 
     `classes` are those of the values whose selection a statement reads, and `model` is the model of their rows.
@@ -67,7 +68,7 @@ class ReturnedType(NamedTuple):
         return cls(named, projection, is_list, is_non_null, classes, getattr(projection, "model", None))
 
 
-class RootField(NamedTuple):
+class RootField(msgspec.Struct, frozen=True):
     """A field of a root type under its response key, prepared for execution."""
 
     key: str

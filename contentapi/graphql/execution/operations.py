@@ -4,7 +4,7 @@ The types of variables, the root fields and their arguments are equal in all req
 in each request, which takes longer than a small statement. Its executor completes values and locates errors.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -46,7 +46,20 @@ from contentapi.graphql.transactions import TransactionMode
 from contentapi.monitoring.records import current_record
 
 MAX_ERRORS = 50  # in the variables of a request
-MAX_KEY = 200  # characters of variables in a cache key
+MAX_KEY = 200  # characters of variables in a cache key, which the cache does not count
+
+
+class CoercedVariables(msgspec.Struct):
+    """graphql-core's `VariableValues`, whose sources few requests need."""
+
+    signatures: Sequence[tuple[str, Any, Any, Any]]
+    given: Mapping[str, Any]
+    coerced: dict[str, Any]
+
+    @property
+    def sources(self) -> dict[str, VariableValueSource]:
+        given = self.given
+        return {name: VariableValueSource(each, given.get(name, Undefined)) for name, each, *_ in self.signatures}
 
 
 class DocumentFragments:
@@ -56,11 +69,6 @@ class DocumentFragments:
         nodes = [node for node in document.definitions if isinstance(node, FragmentDefinitionNode)]
         self.definitions = {node.name.value: node for node in nodes}
         self.details = {node.name.value: FragmentDetails(node) for node in nodes}
-
-
-def fit_variables_in_cache_key(values: VariableValues) -> bool:
-    """Return whether variables are short enough for a cache key, which the cache does not count."""
-    return sum(len(value) for value in values.coerced.values() if isinstance(value, str)) <= MAX_KEY
 
 
 def get_introspected_values(introspection: Introspection, executor: ProjectingExecutor) -> Mapping[str, msgspec.Raw]:
@@ -164,7 +172,8 @@ class Operation:
         if isinstance(values, list):
             return None
         # The variables of introspection fields and directives are strings and booleans, so the key can be hashed.
-        is_cacheable = self.cost.is_only_introspection and fit_variables_in_cache_key(values)
+        size = sum(len(value) for value in values.coerced.values() if isinstance(value, str))
+        is_cacheable = self.cost.is_only_introspection and size <= MAX_KEY
         is_constant = is_cacheable or not values.coerced  # so that a refusal depends on the document alone
         key = (self.schema, self.digest, tuple(values.coerced.items())) if is_constant else None
         found = INTROSPECTIONS.get(key)
@@ -190,22 +199,19 @@ class Operation:
         source, position = get_source_location(self.node)
         return sha256(f"{position} {source.body}".encode()).digest()
 
-    def coerce_variables(self, given: Mapping[str, Any]) -> VariableValues | list[GraphQLError]:
+    def coerce_variables(self, given: Mapping[str, Any]) -> Any:
         """Return the coerced values of the variables, or the errors in them, as `get_variable_values` does."""
-        sources: dict[str, VariableValueSource] = {}
         values: dict[str, Any] = {}
         for name, signature, null, coerce in self.signatures:
             value = given.get(name, Undefined)
             if value is Undefined and null is None and signature.default is None:
-                sources[name] = VariableValueSource(signature)
                 continue
             coerced = null if value is None else value if value is Undefined else coerce(value)
             if coerced is Undefined:  # graphql-core finds the default or the error
                 definitions = self.node.variable_definitions or ()
                 return get_variable_values(self.schema, definitions, dict(given), MAX_ERRORS, is_schema_hidden())
-            sources[name] = VariableValueSource(signature, value)
             values[name] = coerced
-        return VariableValues(sources, values)
+        return CoercedVariables(self.signatures, given, values)
 
     @cached_property
     def signatures(self) -> list[tuple[str, Any, Any, Callable[[Any], Any]]]:
