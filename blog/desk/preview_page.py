@@ -10,7 +10,7 @@ from blog.models import Author, Post
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import ANONYMOUS
 from contentapi.desk.pages import render_page
-from contentapi.http.previews import PRIVATE
+from contentapi.http.response import PRIVATE
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
 

@@ -8,9 +8,10 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from contentapi.core.identity import Actor
-from contentapi.http.previews import TOKEN
+from contentapi.http.response import PREVIEW_TOKEN
 
 HEADERS = {"X-API-Key": "HTTP_X_API_KEY", "Authorization": "HTTP_AUTHORIZATION"}
+IDENTIFYING = {**HEADERS, "Preview-Token": PREVIEW_TOKEN}  # a response depends on them
 
 
 def authenticate_request(environ: Mapping[str, Any]) -> Actor:
@@ -20,7 +21,7 @@ def authenticate_request(environ: Mapping[str, Any]) -> Actor:
     """
     given = {name: environ[key] for name, key in HEADERS.items() if key in environ}
     actor: Actor = load_function("AUTHENTICATE")(given)
-    return load_function("ADD_PREVIEW")(actor, environ[TOKEN]) if TOKEN in environ else actor
+    return load_function("ADD_PREVIEW")(actor, environ[PREVIEW_TOKEN]) if PREVIEW_TOKEN in environ else actor
 
 
 @cache

@@ -15,7 +15,7 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 from graphql import ExecutionResult, GraphQLError, GraphQLSchema, OperationType
 
-from contentapi.auth.authentication import HEADERS, authenticate_request
+from contentapi.auth.authentication import IDENTIFYING, authenticate_request
 from contentapi.core import policy
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.core.replicas import read, read_credential, record_write
@@ -30,13 +30,12 @@ from contentapi.graphql.persisted_documents import PersistedDocuments
 from contentapi.graphql.requests import BatchRefused, GraphQLRequest, charge_objects, read_body, read_query_string
 from contentapi.graphql.transactions import OneTransaction
 from contentapi.graphql.trusted_documents import TrustedDocuments, load_trusted_documents
-from contentapi.http import previews
 from contentapi.http.body import JSON
 from contentapi.http.conditional import etag_matches
 from contentapi.http.hosts import add_resource_metadata
 from contentapi.http.idempotency import HEADER, hash_request
 from contentapi.http.negotiation import select_media_type
-from contentapi.http.response import NO_CONTENT, NOT_MODIFIED, OK, Response, finalize_response
+from contentapi.http.response import NO_CONTENT, NOT_MODIFIED, OK, Response, finalize_response, keep_preview_private
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
 
@@ -45,8 +44,7 @@ EVENT_STREAM = "text/event-stream"
 MEDIA_TYPES = (JSON, GRAPHQL_RESPONSE)  # of responses to queries
 ALLOWED_METHODS = ("GET", "HEAD", "POST", "OPTIONS")  # in the order of Allow
 READS = ("GET", "HEAD")
-VARY = ", ".join(["Accept", *HEADERS, previews.HEADER])
-IDENTIFYING = [*HEADERS.values(), previews.TOKEN]  # in a WSGI environ: the response is not that to everybody
+VARY = ", ".join(["Accept", *IDENTIFYING])
 SHORT = 4  # digits of a Content-Length: less than 10,000 bytes
 
 
@@ -106,7 +104,7 @@ class GraphQLEndpoint:
         headers = {**account.headers, **add_resource_metadata(result.headers, environ)}
         response = build_response(result.body, result.status, headers, media_type or JSON)
         response = response if is_post else add_cache_headers(response, environ)
-        return previews.keep_preview_private(response, environ, VARY)
+        return keep_preview_private(response, environ, VARY)
 
     def execute(
         self, request: GraphQLRequest, context: RequestContext, account: Account, key: str | None, *, may_write: bool
@@ -246,7 +244,7 @@ def build_response(content: bytes, status: int, headers: dict[str, str], media_t
 def add_cache_headers(response: Response, environ: Mapping[str, Any]) -> Response:
     """Return the response to a GET or HEAD, with what caches need: only that to an anonymous caller may be stored."""
     headers = {**response.headers, "Vary": VARY}
-    if response.status == OK and not any(variable in environ for variable in IDENTIFYING):
+    if response.status == OK and not any(name in environ for name in IDENTIFYING.values()):
         digest = blake2b(response.body, digest_size=16, key=headers["Content-Type"].encode()).hexdigest()
         headers |= {"ETag": f'"{digest}"', "Cache-Control": "no-cache"}
         if etag_matches(headers["ETag"], environ.get("HTTP_IF_NONE_MATCH", "")):

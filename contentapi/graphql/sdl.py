@@ -19,7 +19,7 @@ from graphql import (
 from contentapi.conf import conf
 from contentapi.core.errors import NotFound
 from contentapi.http.documents import build_document_view
-from contentapi.http.error_response import django_error_response, get_accept
+from contentapi.http.error_response import django_error_response
 
 ROOT_TYPES = ("Query", "Mutation")
 
@@ -36,7 +36,7 @@ def build_sdl_view(sdl: str) -> Callable[[HttpRequest], HttpResponse]:
     @csrf_exempt  # so that POST is 405
     def view(request: HttpRequest) -> HttpResponse:
         if conf.environment.contentapi_introspection != "on":
-            return django_error_response(NotFound("There is nothing at this address."), get_accept(request))
+            return django_error_response(NotFound("There is nothing at this address."), request)
         return serve(request)
 
     return view

@@ -9,7 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.core.errors import MethodNotAllowed
 from contentapi.http.conditional import etag_matches
-from contentapi.http.error_response import django_error_response, get_accept
+from contentapi.http.error_response import django_error_response
 
 HTML = "text/html"
 ALLOWED_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -19,11 +19,9 @@ View = Callable[[HttpRequest], HttpResponse]
 def build_document_view(media_type: str, text: Callable[[], bytes], headers: Mapping[str, str] | None = None) -> View:
     """Return the view of a document, with an ETag. Caches must revalidate it unless `headers` allow otherwise."""
     all_headers = {"Cache-Control": "no-cache", **(headers or {})}
-
-    def handle(request: HttpRequest) -> HttpResponse:
-        return respond_with_etag(request, HttpResponse(text(), content_type=media_type, headers=all_headers))
-
-    return for_readers(handle)
+    return for_readers(
+        lambda request: respond_with_etag(request, HttpResponse(text(), content_type=media_type, headers=all_headers))
+    )
 
 
 def for_readers(handle: View) -> View:
@@ -34,7 +32,7 @@ def for_readers(handle: View) -> View:
         if request.method == "OPTIONS":
             return HttpResponse(status=HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(ALLOWED_METHODS)})
         if request.method not in ALLOWED_METHODS:
-            return django_error_response(MethodNotAllowed(str(request.method), ALLOWED_METHODS), get_accept(request))
+            return django_error_response(MethodNotAllowed(str(request.method), ALLOWED_METHODS), request)
         return handle(request)
 
     return view

@@ -39,18 +39,15 @@ def error_response(exception: BaseException, accept: str) -> Response:
     return Response(error.status, msgspec.json.encode(content), headers)
 
 
-def django_error_response(exception: BaseException, accept: str = "") -> HttpResponse:
-    response = error_response(exception, accept)
+def django_error_response(exception: BaseException, request: HttpRequest | None = None) -> HttpResponse:
+    """Return the response. Without a request, its body is never problem details."""
+    response = error_response(exception, request.headers.get("Accept", "") if request else "")
     headers = {**response.headers, "Content-Length": str(len(response.body)), "Vary": "Accept"}
     return HttpResponse(response.body, status=response.status, headers=headers)
 
 
-def get_accept(request: HttpRequest) -> str:
-    return request.headers.get("Accept", "")
-
-
 def uncached_error_response(exception: BaseException, request: HttpRequest) -> HttpResponse:
-    response = django_error_response(exception, get_accept(request))
+    response = django_error_response(exception, request)
     response["Cache-Control"], response["X-API-Version"] = "no-store", VERSION
     return response
 

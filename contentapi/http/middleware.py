@@ -21,12 +21,11 @@ from contentapi.monitoring.records import NO_REQUEST, RequestRecord, current_rec
 
 STATIC = "/static/"
 SAFE = ("GET", "HEAD", "OPTIONS")
+Handler = Callable[[HttpRequest], HttpResponse]
 PAGES = ("/admin/", "/oauth/authorize", "/oauth/login", "/oauth/logout")
 
 
-def request_record_middleware(
-    get_response: Callable[[HttpRequest], HttpResponse],
-) -> Callable[[HttpRequest], HttpResponse]:
+def request_record_middleware(get_response: Handler) -> Handler:
     """Return the middleware. It completes the record of the server, or makes one where no server of ours does."""
 
     def middleware(request: HttpRequest) -> HttpResponse:

@@ -90,12 +90,14 @@ def log_request(record: RequestRecord, seconds: float) -> None:
 
 
 def build_line(record: RequestRecord, seconds: float) -> RequestLine:
-    method = record.method if record.method in COUNTED_METHODS else clean_log_text(record.method, MAX_METHOD)
-    path = clean_log_text(record.path, MAX_PATH)
+    method = record.method if record.method in COUNTED_METHODS else escape_log_text(record.method, MAX_METHOD)
+    path = escape_log_text(record.path, MAX_PATH)
     message, code = f"{method} {path} {record.status}", ""
     if record.status >= BAD_REQUEST or record.errors:
-        message = truncate_log_text(f"{message} {escape_log_text(describe_failure(record))}".rstrip(), MAX_LINE)
-        code = rank_errors(record)[0].code if record.errors else ""
+        error = find_main_error(record)
+        code = error.code if error else ""
+        reason = f"{code} {describe_error(error)}" if error else responses.get(record.status, "")
+        message = truncate_log_text(f"{message} {escape_log_text(reason)}".rstrip(), MAX_LINE)
     return RequestLine(
         datetime.now(UTC),
         "INFO",
@@ -120,21 +122,13 @@ def build_line(record: RequestRecord, seconds: float) -> RequestLine:
 def describe_outage(error: ApiError) -> str:
     """Return why the database is unavailable; an empty string for an error of another kind."""
     cause = error.__cause__
-    if error.status != Unavailable.status or not isinstance(cause, DatabaseError | InterfaceError):
-        return ""
-    return "" if isinstance(cause.__cause__, STATEMENT_ERRORS) else describe_exception(cause)
+    is_outage = isinstance(cause, DatabaseError | InterfaceError) and not isinstance(cause.__cause__, STATEMENT_ERRORS)
+    return describe_exception(cause) if cause and is_outage and error.status == Unavailable.status else ""
 
 
-def describe_failure(record: RequestRecord) -> str:
-    if record.errors:
-        error = rank_errors(record)[0]
-        return f"{error.code} {describe_error(error)}"
-    return responses.get(record.status, "")
-
-
-def rank_errors(record: RequestRecord) -> list[ApiError]:
-    """Return the errors of a request, first the one with the response's status; of 294 that with the highest one."""
-    return sorted(record.errors, key=lambda error: (error.status != record.status, -error.status))
+def find_main_error(record: RequestRecord) -> ApiError | None:
+    """Return the error of a request with the response's status; of 294 that with the highest one."""
+    return min(record.errors, key=lambda error: (error.status != record.status, -error.status), default=None)
 
 
 def describe_error(error: ApiError) -> str:
@@ -160,8 +154,9 @@ def get_traceback_exception(errors: Iterable[ApiError]) -> BaseException | None:
     return causes[0] if causes else None
 
 
-def escape_log_text(text: str) -> str:
-    r"""Return text in printable ASCII; a line end is `\n`, so that a request cannot forge a line of its own."""
+def escape_log_text(text: str, limit: int = MAX_LINE) -> str:
+    r"""Return a short text in printable ASCII; a line end is `\n`, so that a request cannot forge a line of its own."""
+    text = truncate_log_text(text, limit)
     if text.isascii() and text.isprintable() and "\\" not in text:
         return text
     return text.encode("unicode_escape").decode("ascii")
@@ -169,7 +164,3 @@ def escape_log_text(text: str) -> str:
 
 def truncate_log_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
-
-
-def clean_log_text(text: str, limit: int) -> str:
-    return escape_log_text(truncate_log_text(text, limit))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from http import HTTPStatus
 from http.client import responses
+from typing import Any
 from wsgiref.types import StartResponse
 
 import msgspec
@@ -15,6 +16,9 @@ OK = HTTPStatus.OK.value
 NO_CONTENT = HTTPStatus.NO_CONTENT.value
 NOT_MODIFIED = HTTPStatus.NOT_MODIFIED.value
 STATUS_LINES = {status: f"{status} {phrase}" for status, phrase in responses.items()}
+PREVIEW_TOKEN = "HTTP_PREVIEW_TOKEN"  # noqa: S105 - the name of a header in a WSGI environ
+# Of responses to requests with it: no cache stores them, and no search engine shows them
+PRIVATE = {"Cache-Control": "private, no-store", "X-Robots-Tag": "noindex"}
 
 
 class Response(msgspec.Struct):
@@ -58,6 +62,13 @@ def finalize_response(response: Response, headers: dict[str, str], method: str) 
     if status == NOT_MODIFIED:
         del headers["Content-Type"]
     return Response(status, b"" if method == "HEAD" or status == NOT_MODIFIED else body, headers)
+
+
+def keep_preview_private(response: Response, environ: Mapping[str, Any], vary: str) -> Response:
+    """Return the response with the headers that each request with a preview token gets, whether it succeeds or not."""
+    if PREVIEW_TOKEN not in environ:
+        return response
+    return Response(response.status, response.body, {**response.headers, **PRIVATE, "Vary": vary})
 
 
 def send(response: Response, start_response: StartResponse, shared: Mapping[str, str] = {}) -> list[bytes]:

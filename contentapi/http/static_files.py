@@ -56,16 +56,11 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
     listed_folder = ""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not self.listed_folder and request.path_info.startswith(FRONTEND_URL):
-            self.list_built_files()
-        response: HttpResponseBase = super().__call__(request)
-        return response
-
-    def list_built_files(self) -> None:
-        folder = find_built_folder()
-        if folder:
+        if not self.listed_folder and request.path_info.startswith(FRONTEND_URL) and (folder := find_built_folder()):
             self.add_files(str(BUILT.parent / folder), prefix=f"{settings.STATIC_URL}{folder}")
             self.listed_folder = folder
+        response: HttpResponseBase = super().__call__(request)
+        return response
 
 
 def is_compressible(response: HttpResponseBase) -> bool:

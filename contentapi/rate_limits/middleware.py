@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from django.http import HttpRequest, HttpResponse
 
 from contentapi.core.errors import RateLimited
-from contentapi.http.error_response import django_error_response, get_accept
+from contentapi.http.error_response import django_error_response
 from contentapi.rate_limits.account import Account
 
 # Pages and files of the admin, whose login has its own limits.
@@ -51,5 +51,5 @@ class RateLimitMiddleware:
         try:
             account.charge_request()
         except RateLimited as error:
-            return django_error_response(error, get_accept(request))
+            return django_error_response(error, request)
         return None

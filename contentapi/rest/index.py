@@ -10,7 +10,6 @@ from django.template.loader import render_to_string
 from contentapi.conf import conf
 from contentapi.http.body import JSON
 from contentapi.http.documents import HTML, build_page_headers, for_readers, respond_with_etag
-from contentapi.http.error_response import get_accept
 from contentapi.http.hosts import get_request_origin
 from contentapi.http.negotiation import VERSION, select_media_type
 
@@ -38,7 +37,7 @@ def build_index(collections: Collection[str]) -> Callable[..., HttpResponse]:
         if conf.environment.contentapi_introspection == "off":
             del links["schema"]
         context: dict[str, Any] = {"name": NAME, "description": DESCRIPTION}
-        if select_media_type(get_accept(request), [JSON, HTML]) == HTML:
+        if select_media_type(request.headers.get("Accept", ""), [JSON, HTML]) == HTML:
             context |= {"links": links, "origin": get_request_origin(request.META)}
             response = HttpResponse(render_to_string("contentapi/index.html", context), headers=build_page_headers())
         else:

@@ -38,6 +38,7 @@ class ExpectedVersionBody(Body):
 
 
 B = TypeVar("B", bound=Body)
+get_decoder: Any = cache(msgspec.json.Decoder)  # of a type of bodies
 
 
 def decode_body(content: bytes, kind: type[B]) -> B:
@@ -46,8 +47,3 @@ def decode_body(content: bytes, kind: type[B]) -> B:
     decoded, value = body.decode_json(content, get_decoder(kind))
     require_storable(value)
     return decoded
-
-
-@cache
-def get_decoder(kind: type[B]) -> msgspec.json.Decoder[B]:
-    return msgspec.json.Decoder(kind)

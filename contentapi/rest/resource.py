@@ -10,7 +10,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.auth.authentication import HEADERS, authenticate_request
+from contentapi.auth.authentication import IDENTIFYING, authenticate_request
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, UnsupportedMediaType
@@ -18,13 +18,13 @@ from contentapi.core.identity import Actor
 from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.graphql.requests import charge_objects
-from contentapi.http import negotiation, previews
+from contentapi.http import negotiation
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
 from contentapi.http.hosts import add_resource_metadata, get_request_origin
 from contentapi.http.idempotency import HEADER, hash_request, is_storable, replay_or_execute
-from contentapi.http.response import Response, finalize_response
+from contentapi.http.response import Response, finalize_response, keep_preview_private
 from contentapi.http.uploads import SentFile, read_sent_file
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import ACCOUNT, handles_rate_limit
@@ -37,7 +37,7 @@ MERGE_PATCH = "application/merge-patch+json"
 RESOURCE_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow
 READS = ("GET", "HEAD")
 SAFE = (*READS, "OPTIONS")
-VARY = ", ".join(["Accept", "X-API-Version", *HEADERS, previews.HEADER])
+VARY = ", ".join(["Accept", "X-API-Version", *IDENTIFYING])
 
 B = TypeVar("B", bound=Body)
 
@@ -170,7 +170,7 @@ class Resource:
             "X-API-Version": negotiation.VERSION,
         }
         response = finalize_response(response, headers, environ["REQUEST_METHOD"])
-        return previews.keep_preview_private(response, environ, VARY)
+        return keep_preview_private(response, environ, VARY)
 
     def dispatch(self, request: ResourceRequest, ids: Mapping[str, str]) -> Response:
         """Check what all resources check, and call the method. A missing credential precedes a malformed request."""

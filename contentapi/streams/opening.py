@@ -11,7 +11,7 @@ import msgspec
 from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from contentapi.auth.authentication import HEADERS, authenticate_request
+from contentapi.auth.authentication import HEADERS, IDENTIFYING, authenticate_request
 from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.core.identity import Actor
 from contentapi.events.feed import PRESENT, LogState, LogSubscription, ObjectSubscription, read_log
@@ -28,7 +28,6 @@ from contentapi.http.body import JSON
 from contentapi.http.error_response import error_response
 from contentapi.http.hosts import add_resource_metadata
 from contentapi.http.negotiation import VERSION, require_known_version, select_media_type, split_version_prefix
-from contentapi.http.previews import TOKEN
 from contentapi.http.response import NO_CONTENT, OK, Response
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
@@ -120,8 +119,7 @@ class StreamView:
         account.charge_request()
         plan, position, epoch = self.find(environ, actor, account, format_)
         reserve_stream(account.key, plan.operation, is_anonymous=actor.is_anonymous)
-        names = (*HEADERS.values(), TOKEN)
-        credential = tuple((name, environ[name]) for name in names if name in environ)
+        credential = tuple((name, environ[name]) for name in IDENTIFYING.values() if name in environ)
         return Opening(plan, position, epoch, actor, credential, account)
 
 

@@ -15,7 +15,7 @@ from contentapi.core.errors import ApiError, RateLimited, Unavailable
 from contentapi.core.identity import Actor
 from contentapi.events.feed import LogState
 from contentapi.health.results import OK, CheckResult, failed
-from contentapi.http.previews import TOKEN
+from contentapi.http.response import PREVIEW_TOKEN
 from contentapi.monitoring.figures import FIGURES
 from contentapi.rate_limits.account import charge_limits
 from contentapi.streams.follower import OUTAGES, Batch, Follower, Readers
@@ -176,10 +176,10 @@ async def watch_client(receive: Receive, stream: Stream) -> None:
 def find_actors(credentials: Sequence[Credential]) -> list[Actor | None]:
     """Return the present actors. Raises Django's database errors."""
     environs: list[Mapping[str, Any]] = [dict(credential) for credential in credentials]
-    plain = [environ for environ in environs if TOKEN not in environ]
+    plain = [environ for environ in environs if PREVIEW_TOKEN not in environ]
     headers = [{name: environ[key] for name, key in HEADERS.items() if key in environ} for environ in plain]
     found = iter(load_function("AUTHENTICATE_AGAIN")(headers))
-    return [find_preview_actor(environ) if TOKEN in environ else next(found) for environ in environs]
+    return [find_preview_actor(environ) if PREVIEW_TOKEN in environ else next(found) for environ in environs]
 
 
 def find_preview_actor(environ: Mapping[str, Any]) -> Actor | None:
