@@ -21,11 +21,7 @@ from contentapi.desk.forms import ServiceForm
 from contentapi.desk.lists import RelatedFilter, build_state_filter
 from contentapi.desk.rendering import build_column, build_time_column, describe_origin
 
-STATES = {
-    CommentState.VISIBLE.value: "success",
-    CommentState.HIDDEN.value: "warning",
-    CommentState.DELETED.value: "danger",
-}
+STATES = {"visible": "success", "hidden": "warning", "deleted": "danger"}
 
 
 def build_action(name: str, done: str, effect: str, **options: Any) -> Action:

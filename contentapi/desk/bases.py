@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 from django.contrib import admin, messages
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import PermissionDenied
 from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -212,6 +213,13 @@ class PolicyAdmin(ModelAdmin):
             raise Http404
         return row
 
+    def get_editable(self, request: HttpRequest, object_id: str) -> Any:
+        """Return an object that the actor may change. Raises `Http404`, and `PermissionDenied` for others."""
+        row = self.get_object(request, object_id)
+        if not self.may_change(get_actor(request), row):
+            raise PermissionDenied
+        return row
+
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         return super().formfield_for_foreignkey(db_field, request, form_class=RelatedChoiceField, **options)
 
@@ -237,8 +245,6 @@ class PolicyAdmin(ModelAdmin):
             raise Malformed("A selected row has no valid id.")
         name = str(self.opts.verbose_name_plural)
         return super().changelist_view(request, {"title": name[:1].upper() + name[1:], **(extra_context or {})})
-
-    # Writing
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *others: Any) -> Any:
         try:
@@ -278,8 +284,7 @@ class PolicyAdmin(ModelAdmin):
         return [str(row) for row in rows], counts, set(), []
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
-        view = super().delete_view
-        return self.show_error(request, lambda: view(request, object_id, extra_context))
+        return self.show_error(request, partial(super().delete_view, request, object_id, extra_context))
 
     def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> Any:
         return super().render_delete_form(request, {**context, "deletion_note": self.deletion_note})

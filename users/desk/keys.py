@@ -53,10 +53,6 @@ CHOICES = [(state, state.capitalize()) for state in STATES]
 StateFilter = build_state_filter("status", "state", CHOICES, selectors.filter_keys_by_state)
 
 
-def may_have_keys(actor: Actor) -> bool:
-    return policy.may_manage_keys_of(actor, actor.user_id)
-
-
 @admin.register(ApiKey)
 class ApiKeyAdmin(PolicyAdmin):
     """The API keys of the user who is logged in; for admins all. A key is shown once, when it is created."""
@@ -84,7 +80,7 @@ class ApiKeyAdmin(PolicyAdmin):
     list_select_related = ["user"]
     ordering = ["-id"]
 
-    may_open = may_add = staticmethod(may_have_keys)
+    may_open = may_add = staticmethod(lambda actor: policy.may_manage_keys_of(actor, actor.user_id))
     select_rows = staticmethod(selectors.select_api_keys)
 
     def may_see(self, actor: Actor, row: ApiKey) -> bool:

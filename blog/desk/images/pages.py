@@ -150,13 +150,10 @@ def measure_file(file: IO[bytes], name: str = "") -> SentFile:
 @require_POST
 def replace_file(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Give an image another file, and show the image."""
-    image = model_admin.get_object(request, object_id)
-    actor, file = get_actor(request), request.FILES.get("file")
-    if not model_admin.may_change(actor, image):
-        raise PermissionDenied
+    image, file = model_admin.get_editable(request, object_id), request.FILES.get("file")
     if file is None:
         raise Malformed(NO_FILE)
-    services.replace_image_file(actor=actor, image_id=str(image.pk), read_file=partial(measure_file, file))
+    services.replace_image_file(actor=get_actor(request), image_id=str(image.pk), read_file=partial(measure_file, file))
     model_admin.message_user(request, "The new file is being processed. Readers see the present one until then.")
     model_admin.log_change(request, image, "Replaced the file.")
     return HttpResponseRedirect(reverse("admin:blog_image_change", args=[image.pk]))

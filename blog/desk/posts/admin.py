@@ -15,15 +15,8 @@ from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, StatusFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts import conflict, history, links, reading, saving, states, trash, writing
+from blog.desk.posts import list as post_list
 from blog.desk.posts.form import LINES, OPENED, OWN, WORDS, PostForm, read_action
-from blog.desk.posts.list import (
-    PostList,
-    choose_columns,
-    lists_scheduled,
-    render_publication,
-    render_status,
-    search_posts,
-)
 from blog.history.trash import select_restorable_posts
 from blog.models import OPTIONAL, Author, Comment, Post, PostVersion
 from blog.services import presence
@@ -69,7 +62,7 @@ class PostAdmin(PolicyAdmin):
     desk_actions = [*states.STATE_ACTIONS, states.DELETION]
     has_action_buttons = False  # the buttons of the form also save it
     pages = PAGES
-    list_class = PostList
+    list_class = post_list.PostList
     list_deferred = ["body", "body_html"]
     form = PostForm
     change_form_before_template = "blog/post_top.html"
@@ -96,7 +89,7 @@ class PostAdmin(PolicyAdmin):
     list_select_related = ["author"]
     sortable_by = ["show_publish_at", "show_published_at", "show_updated_at"]
     search_fields = ["title"]  # shows the search box
-    search_rows = staticmethod(search_posts)
+    search_rows = staticmethod(post_list.search_posts)
     ordering = ["-created_at", "-id"]
     autocomplete_fields = ["author"]
 
@@ -119,10 +112,10 @@ class PostAdmin(PolicyAdmin):
     # The list
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
-        return choose_columns(request, self.list_display)
+        return post_list.choose_columns(request, self.list_display)
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
-        return ["publish_at", "id"] if lists_scheduled(request) else list(self.ordering)
+        return ["publish_at", "id"] if post_list.lists_scheduled(request) else list(self.ordering)
 
     def list_actions(self, request: HttpRequest) -> list[Action]:
         return self.desk_actions
@@ -148,10 +141,10 @@ class PostAdmin(PolicyAdmin):
         comments = Comment.objects.filter(post__in=rows)
         return {"comments": selectors.comments.filter_comments_by_state(comments, "").count()}
 
-    show_status = build_column("Status", render_status, label=states.STATUS_COLORS)
+    show_status = build_column("Status", post_list.render_status, label=states.STATUS_COLORS)
     show_site = build_column("Site", states.link_site)
     show_tags = build_column("Tags", lambda post: ", ".join(post.tags))
-    show_publish_at = build_column("Publish at", render_publication, ordering="publish_at")
+    show_publish_at = build_column("Publish at", post_list.render_publication, ordering="publish_at")
     show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")
     show_updated_at = build_time_column("updated_at", "Updated at", ordering="updated_at")
     show_coauthors = build_column("Co-authors", lambda post: ", ".join(queries.name_authors(post.coauthor_ids)))

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
@@ -35,15 +34,14 @@ def show_history(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     """Show the versions of a post, the newest first, instead of Django's log."""
     before = read_position(request, "before")
     page = versions.list_versions(actor=get_actor(request), post_id=object_id, before=before)
-    rows = [
-        (version, describe_person(version.made), describe_changes(version)) for version in versions.group_versions(page)
-    ]
     before = read_position(request, "copies_before")
     listed = copies.list_copies(actor=get_actor(request), post_id=object_id, before=before)
     context: dict[str, Any] = {
         "title": f"History of {page.title}",
         "page": page,
-        "versions": rows,
+        "versions": [
+            (each, describe_person(each.made), describe_changes(each)) for each in versions.group_versions(page)
+        ],
         "copies": [(copy, describe_person(copy.made), describe_copy(copy)) for copy in versions.group_versions(listed)],
         "copies_before": listed.next_before,
         "object_id": object_id,
@@ -157,11 +155,10 @@ def describe_person(change: Change) -> str:
 
 def describe_changes(version: Version) -> str:
     """Return what made a version: the restore of a deleted post, and the labels of the fields that were changed."""
+    labels = [LABELS.get(name, name) for name in version.changed_fields or ()]
     if version.is_restored:
-        return ", ".join(("restored", *(LABELS.get(name, name) for name in version.changed_fields or ())))
-    if version.changed_fields is None:
-        return "first version"
-    return ", ".join(LABELS.get(name, name) for name in version.changed_fields) or "nothing"
+        return ", ".join(["restored", *labels])
+    return "first version" if version.changed_fields is None else ", ".join(labels) or "nothing"
 
 
 def describe_copy(copy: Version) -> str:
@@ -201,9 +198,7 @@ def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict
 
 def show_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show what the working copy of a post changes for its readers. A POST request publishes it."""
-    actor, post = get_actor(request), model_admin.get_object(request, object_id)
-    if not model_admin.may_change(actor, post):
-        raise PermissionDenied
+    actor, post = get_actor(request), model_admin.get_editable(request, object_id)
     if request.method == "POST":  # the working copy that the person has seen
         seen = str(parse_id(request.POST.get("copy", "")))
         post = services.publish_working_copy(actor=actor, post_id=str(post.pk), expected_version=seen)

@@ -40,7 +40,7 @@ RESULTS: Mapping[CopyAction | None, str] = {
 
 def save_form(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse | None:
     """Save the form of a post. Return the next page, or None for a form with errors, which is shown again."""
-    post = find_post(request, model_admin, object_id)
+    post: Post = model_admin.get_editable(request, object_id)
     form = model_admin.get_form(request, post, change=True)(request.POST, instance=post)
     if not form.is_valid():
         return None
@@ -57,13 +57,6 @@ def save_form(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
     if page := writing.read_page(request.POST):  # the response replaces it
         presence.forget_page(actor=get_actor(request), post_id=str(post.pk), page=page)
     return writing.name_saved_text(request, choose_next_page(request, model_admin, saved, edit))
-
-
-def find_post(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> Post:
-    post: Post = model_admin.get_object(request, object_id)
-    if not model_admin.may_change(get_actor(request), post):
-        raise PermissionDenied
-    return post
 
 
 def choose_next_page(request: HttpRequest, model_admin: PolicyAdmin, saved: Saved, edit: Edit) -> HttpResponse:
@@ -110,7 +103,7 @@ def save_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
     if object_id == NEW:
         # The id of the draft that the text is already, if the browser got no response
         object_id = str(request.session.get(CREATED, {}).get(request.POST.get("kept_text", ""), ""))
-    post = find_post(request, model_admin, object_id) if object_id else None
+    post = model_admin.get_editable(request, object_id) if object_id else None
     if post is None and not model_admin.may_add(get_actor(request)):
         raise PermissionDenied
     form = build_form(request, model_admin, post)

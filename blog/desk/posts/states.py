@@ -22,12 +22,7 @@ from contentapi.desk.actions import Action, list_offered_actions, perform_each
 from contentapi.desk.rendering import render_time
 
 HELD = ". It is not published while the account of {name}, who chose this time, is locked"
-STATUS_COLORS = {
-    PostStatus.DRAFT.value: "warning",
-    PostStatus.SCHEDULED.value: "info",
-    PostStatus.PUBLISHED.value: "success",
-    PostStatus.ARCHIVED.value: "default",
-}
+STATUS_COLORS = {"draft": "warning", "scheduled": "info", "published": "success", "archived": "default"}
 
 
 class ScheduleForm(forms.Form):

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -65,10 +64,6 @@ def describe_state(webhook: Webhook) -> tuple[str, str]:
     if webhook.failing_since is not None:
         return "failing", f"failing since {webhook.failing_since:%Y-%m-%d %H:%M} UTC"
     return "active", "active"
-
-
-def name_maker(webhook: Webhook) -> str:
-    return name_users([webhook.maker_id]).get(webhook.maker_id, "a deleted user")
 
 
 @admin.register(Webhook)
@@ -150,9 +145,8 @@ class WebhookAdmin(PolicyAdmin):
     ordering = ["-created_at", "-id"]
     may_open = may_add = staticmethod(policy.may_manage_webhooks)
     may_change = may_delete = staticmethod(may_manage)
-
-    def select_rows(self, actor: Actor) -> QuerySet[Webhook]:
-        return selectors.select_visible_webhooks(actor).queryset()
+    select_rows = staticmethod(lambda actor: selectors.select_visible_webhooks(actor).queryset())
+    delete = staticmethod(lambda actor, row: services.delete_webhook(actor=actor, webhook_id=str(row.pk)))
 
     def describe_row(self, row: Webhook) -> str:
         return row.url
@@ -163,7 +157,7 @@ class WebhookAdmin(PolicyAdmin):
     show_address = build_column("Address", lambda webhook: webhook.url)
     show_types = build_column("Events", lambda webhook: ", ".join(webhook.types))
     show_state = build_column("Status", describe_state, label=STATES)
-    show_maker = build_column("Created by", name_maker)
+    show_maker = build_column("Created by", lambda row: name_users([row.maker_id]).get(row.maker_id, "a deleted user"))
 
     def build_form_context(self, request: HttpRequest, row: Webhook | None) -> dict[str, Any]:
         if row is None:
@@ -186,9 +180,6 @@ class WebhookAdmin(PolicyAdmin):
     def edit(self, actor: Actor, row: Webhook, form: WebhookForm) -> None:
         changes = {name: form.cleaned_data[name] for name in FIELDS}
         services.edit_webhook(actor=actor, webhook_id=str(row.pk), changes=changes)
-
-    def delete(self, actor: Actor, row: Webhook) -> None:
-        services.delete_webhook(actor=actor, webhook_id=str(row.pk))
 
     def describe_outcome(self, action: Action, rows: Sequence[Webhook]) -> str:
         """Return what was done; of a replay, how many events are sent again."""
