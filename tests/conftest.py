@@ -54,7 +54,7 @@ MARKERS = ("servers", "thorough", "property")
 # Folders whose tests use the database, almost all of them: they need no marker for it
 WITH_DATABASE = {
     *("behaviour", "blog", "orders", "own/cases/fields", "own/cases/types", "users", "users/oauth"),
-    *("contentapi/desk", "contentapi/events", "contentapi/rest"),
+    *(f"contentapi/{name}" for name in ("db/engine", "desk", "events", "health", "http", "rest")),
 }
 # What a file with a test that has one of these markers contains
 MARKED = re.compile(rf"mark\.({'|'.join(MARKERS)})\b|NEEDS_CHROMIUM|import .*\bpytestmark\b")

@@ -25,8 +25,6 @@ from tests.contentapi.health.commits import commit
 from tests.deployment.redis_server import RedisServer
 from tests.environment import set_environment
 
-pytestmark = pytest.mark.django_db
-
 
 def test_migrated_database_is_ready(connection: DeadlineConnection) -> None:
     results = check_database(connection, 10)

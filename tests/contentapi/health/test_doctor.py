@@ -18,7 +18,6 @@ from contentapi.management.commands.doctor import Finding, find_all
 from tests.contentapi.health.commits import commit
 from tests.environment import set_environment
 
-pytestmark = pytest.mark.django_db
 KEY = "a key that is long enough for the tests, 50 bytes or more"
 
 

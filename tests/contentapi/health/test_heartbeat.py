@@ -17,7 +17,7 @@ from contentapi.worker.jobs import Job
 from contentapi.worker.runner import Worker
 from tests.contentapi.health.commits import commit
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_heartbeat")]
+pytestmark = pytest.mark.usefixtures("no_heartbeat")
 
 
 def check(connection: DeadlineConnection) -> CheckResult:

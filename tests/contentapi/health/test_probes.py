@@ -19,7 +19,7 @@ from tests.contentapi.health.commits import commit
 from tests.environment import set_environment
 from tests.wsgi import WsgiResponse, call_application
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_heartbeat")]
+pytestmark = pytest.mark.usefixtures("no_heartbeat")
 PATHS = ("/healthz", "/readyz")
 
 

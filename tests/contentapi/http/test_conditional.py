@@ -13,8 +13,6 @@ from tests.contentapi.http.entity_tags import MINE, get_etag, make_own_post
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
-
 
 def make_single_resources() -> dict[str, str]:
     """Return the path of each kind of resource, with the version that it is at."""

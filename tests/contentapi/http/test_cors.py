@@ -6,8 +6,6 @@ from pytest_django import Settings
 
 from tests.factories import make_post
 
-pytestmark = pytest.mark.django_db
-
 HOME, STRANGER = "https://www.example.com", "https://elsewhere.invalid"
 PATHS = [
     "/graphql", "/posts", "/posts/1", "/posts/1/publish", "/posts/1/comments", "/posts/1/comments/1", "/authors/1",

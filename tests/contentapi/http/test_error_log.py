@@ -15,8 +15,6 @@ from tests.contentapi.http.logged_requests import encode_query, get_logged_line
 from tests.factories import make_actor
 from tests.wsgi import call_application
 
-pytestmark = pytest.mark.django_db
-
 SECRET = "hunter2"
 JSON_TYPE = {"CONTENT_TYPE": "application/json"}
 

@@ -24,8 +24,6 @@ from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_post
 from tests.wsgi import WsgiResponse, call_application
 
-pytestmark = pytest.mark.django_db
-
 PROBLEM = "application/problem+json"
 MEMBERS = ["type", "title", "status", "detail", "errors", "requestId"]
 

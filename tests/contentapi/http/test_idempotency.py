@@ -149,7 +149,6 @@ def test_replayed_refusal_keeps_its_format(key: str) -> None:
     assert again.content == first.content
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("refusal", "kept"), [(Conflict("No."), 1), (Unavailable(), 0), (RateLimited("No."), 0), (RuntimeError("x"), 0)]
 )

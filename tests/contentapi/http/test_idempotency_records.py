@@ -22,7 +22,6 @@ from tests.factories import make_actor, make_order
 from tests.resources import RestResponse, send_request
 
 
-@pytest.mark.django_db
 def test_anonymous_post_is_refused_and_not_stored() -> None:
     responses = [send_request("POST", "/posts", NEW, Idempotency_Key="one") for _ in range(2)]
 

@@ -12,8 +12,6 @@ from tests.factories import make_actor, make_comment, make_order, make_post, mak
 from tests.resources import RestResponse, send_request
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.mark.parametrize("template", ["{tag}", "{bare}", "1", '"1"', '"1-other"', '"0-x", {tag}', "*", " 1 , ,2"])
 @pytest.mark.parametrize(("method", "way"), [("PATCH", ""), ("POST", "/publish"), ("DELETE", "")])

@@ -14,8 +14,6 @@ from tests.factories import make_actor, make_author, make_post
 from tests.resources import RestResponse, send_request
 
 ORIGIN = "http://localhost:8000"  # the public URL by default: these requests have no Host
-pytestmark = pytest.mark.django_db
-
 VENDOR = "application/vnd.contentapi.v1+json"
 OTHER = "application/vnd.contentapi.v2+json"
 PATHS = list(RESOURCES)

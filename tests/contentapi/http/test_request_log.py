@@ -20,8 +20,6 @@ from tests.factories import make_actor, make_post
 from tests.wsgi import call_application
 from users.models import User
 
-pytestmark = pytest.mark.django_db
-
 SECRET = "hunter2"
 JSON_TYPE = {"CONTENT_TYPE": "application/json"}
 

@@ -13,7 +13,6 @@ from tests.contentapi.http.idempotent_requests import REPLAYED, send_post, send_
 from tests.factories import make_actor
 from tests.resources import RestResponse
 
-pytestmark = pytest.mark.django_db
 LONG = {"title": "Storm", "body": "The storm tide came at night. " * 5000}
 
 

@@ -28,7 +28,6 @@ from contentapi.projection.libpq import MOST_PREPARED, encode_parameters, execut
 from tests.factories import make_author
 
 
-@pytest.mark.django_db
 def test_idle_connection_is_usable_without_a_round_trip() -> None:
     connection.ensure_connection()
 
@@ -104,13 +103,11 @@ def parameters() -> dict[str, Any]:
     return {name: given[name] for name in ("dbname", "user", "password", "host", "port") if given.get(name)}
 
 
-@pytest.mark.django_db
 def test_nul_in_a_parameter_is_refused() -> None:
     with pytest.raises(DataError, match="NUL"):
         read_column(execute("default", "", b"SELECT $1::text", ["a\0b"], prepare=True), 0)
 
 
-@pytest.mark.django_db
 def test_connection_in_a_failed_transaction_is_not_usable() -> None:
     with pytest.raises(Exception, match="division by zero"), connection.cursor() as cursor:
         cursor.execute("SELECT 1 / 0")
@@ -118,7 +115,6 @@ def test_connection_in_a_failed_transaction_is_not_usable() -> None:
     assert not connection.is_usable()
 
 
-@pytest.mark.django_db
 def test_prepared_insert_belongs_to_the_current_transaction() -> None:
     author = make_author(name="Before")
 
@@ -131,7 +127,6 @@ def test_prepared_insert_belongs_to_the_current_transaction() -> None:
     assert names.first(name="Before") == AuthorRow(id=author.pk)
 
 
-@pytest.mark.django_db
 def test_prepared_statements_of_a_connection_are_limited() -> None:
     for number in range(MOST_PREPARED + 20):
         text = str(number).encode()
@@ -144,7 +139,6 @@ def test_prepared_statements_of_a_connection_are_limited() -> None:
     assert len(get_connection("default").prepared.names) == MOST_PREPARED
 
 
-@pytest.mark.django_db
 def test_threads_run_while_a_statement_is_closed() -> None:
     """A thread that waits for PostgreSQL must not keep the interpreter lock."""
     for number in range(MOST_PREPARED):
@@ -173,7 +167,6 @@ def test_threads_run_while_a_statement_is_closed() -> None:
     assert numbers == [b"1000"]
 
 
-@pytest.mark.django_db
 def test_parameters_are_encoded_by_their_type() -> None:
     connection.ensure_connection()
     now = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -185,7 +178,6 @@ def test_parameters_are_encoded_by_their_type() -> None:
     assert texts == [None, b"2026-11-21T09:30:00+00:00", "é".encode(), b"draft", b"7", b"t", b"{}", b"{1,NULL}"]
 
 
-@pytest.mark.django_db
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))))
 def test_postgresql_reads_the_items_of_an_encoded_array(items: list[str]) -> None:
     (text,) = read_column(execute("default", "", b"SELECT to_json($1::text[])", [items], prepare=False), 0)

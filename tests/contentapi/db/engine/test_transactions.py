@@ -15,7 +15,6 @@ def write_and_fail(code: str) -> None:
         execute(f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$")
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("code", ["40001", "40P01"])
 @pytest.mark.parametrize("failures", range(MAX_RETRIES + 2))
 def test_lost_transaction_is_tried_again_up_to_three_times(code: str, failures: int) -> None:
@@ -38,7 +37,6 @@ def test_lost_transaction_is_tried_again_up_to_three_times(code: str, failures: 
     assert JobHeartbeat.objects.count() == (failures <= MAX_RETRIES)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("code", ["23505", "57014"])
 def test_other_errors_are_not_tried_again(code: str) -> None:
     codes = [code]
@@ -49,7 +47,6 @@ def test_other_errors_are_not_tried_again(code: str) -> None:
     assert not JobHeartbeat.objects.exists()
 
 
-@pytest.mark.django_db
 def test_cause_of_an_error_decides() -> None:
     codes = ["40001", ""]
 
