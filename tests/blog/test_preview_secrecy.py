@@ -186,11 +186,16 @@ def list_values(argument: str, ids: list[int]) -> list[str]:
 
 
 def list_paths(ids: Ids) -> Iterator[str]:
-    """Yield each path of the API that can be read, with each id in each place, and with each filter."""
+    """Yield each path of the API that can be read, with each id in each place, and with each filter.
+
+    There are no rows of the own types of a project.
+    """
     reads = [operation for operation in OPERATIONS.values() if operation.method == "GET" and not operation.is_document]
     for operation in reads:
         names = re.findall(r"{(\w+)}", operation.path)
-        pools = [[word.strip('"') for word in VALUES["slug"]] if name == "slug" else ids[name] for name in names]
+        pools = [
+            [word.strip('"') for word in VALUES["slug"]] if name == "slug" else ids.get(name, []) for name in names
+        ]
         for values in product(*pools):
             path = operation.path.format(**dict(zip(names, values, strict=True)))
             yield from (f"{path}{more}" for more in (PARAMETERS if path.endswith("/posts") else [""]))
