@@ -28,7 +28,7 @@ def fill(actor: Actor) -> str:
 def create(actor: Actor) -> str:
     response = send_request("POST", "/recipes", build_values(), actor=actor)
     assert response.status == 201
-    return response.headers["Location"]
+    return str(response.headers["Location"])
 
 
 def count_unpublished() -> int:
