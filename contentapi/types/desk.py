@@ -85,7 +85,7 @@ class OwnAdmin(PolicyAdmin):
         return selectors.select_row_by_id(self.own, actor, row_id).queryset().first()
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Return the names of the form's fields. `author_id` is one only for users who may write for other authors."""
+        """Return the names of the form's fields, with `author_id` if the user may write rows of other authors."""
         names = [field.input_column for field in self.own.sdl.fields]
         hidden = set() if policy.may_write_all(self.own, get_actor(request)) else {"author_id"}
         return [*(name for name in names if name not in hidden), OPENED]

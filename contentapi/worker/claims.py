@@ -1,4 +1,4 @@
-"""Claims of rows for work that is longer than a transaction. Shorter work locks its row (`SKIP LOCKED`) in place of it.
+"""Claims of rows for work that is longer than a transaction. Shorter work locks its row by `SKIP LOCKED`.
 
 The row has the columns `claimed_until` and `attempts`. A worker that lives moves the end of its claim, and a claim that
 has ended is free: so another worker continues the work of one that was killed, also behind a pooler of connections.
