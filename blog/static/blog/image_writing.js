@@ -177,6 +177,14 @@ function showRows(ids) {
   }
 }
 
+let isWaiting = false; // whether the form is sent when its uploads have ended
+
+function showNote() {
+  const lines = isWaiting ? ["The form is saved when all images are uploaded."] : form.imageProblems;
+  note.hidden = !lines.length;
+  note.textContent = lines.join(" ");
+}
+
 async function check() {
   const bare = [...new Set(listPlaces().filter(({ id, text }) => id !== "0" && !text.trim()).map(({ id }) => id))];
   const unknown = bare.filter((id) => !known.has(id));
@@ -191,8 +199,7 @@ async function check() {
   form.imageProblems = []; // publishing.js names them too, before the post becomes public
   if (names.length) form.imageProblems.push(`No text for people who do not see it: ${names.join(", ")}.`);
   if (lost.length) form.imageProblems.push(`Not uploaded: ${lost.join(", ")}. The text is saved without the mark.`);
-  note.hidden = !form.imageProblems.length;
-  note.textContent = form.imageProblems.join(" ");
+  showNote();
 }
 
 function scheduleCheck() {
@@ -252,9 +259,10 @@ form.addEventListener(
     event.preventDefault();
     event.stopImmediatePropagation();
     if (images.pending.size) {
-      note.hidden = false;
-      note.textContent = "The form is saved when all images are uploaded.";
+      isWaiting = true;
+      showNote();
       await Promise.allSettled(images.pending);
+      isWaiting = false;
       await check();
       form.requestSubmit(submitter);
     } else if (await ask(problems, submitter.textContent.trim())) {
