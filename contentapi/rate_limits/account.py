@@ -25,12 +25,11 @@ from contentapi.http.client_address import client_address
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.counters import InProcessCounter, LimitStatus
-from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, PREVIEWS, WRITES, Charge, Limit
+from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, PREVIEWS, Charge, Limit, build_charges
 from contentapi.rate_limits.redis_windows import RedisCounter
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
 UNMETERED = "contentapi.unmetered"
-SECOND_LIMITS = {AUTHENTICATED: WRITES, PREVIEWS: AUTHENTICATED}  # which callers with the first one learn too
 COUNTERS: dict[str, InProcessCounter | RedisCounter] = {}  # by the address of Redis, "" for this process
 
 
@@ -98,11 +97,10 @@ class Account:
         is_write = writes > 0 and self.limits[0] is AUTHENTICATED
         if not self.is_metered or (total <= self.paid and not is_write):
             return
-        charges = [Charge.to(total, limit, self.paid) for limit in self.limits]
-        if is_write:
-            charges.append(Charge.to(writes, WRITES))
+        charges = build_charges(self.limits, total, self.paid, writes if is_write else 0)
         self.statuses = consume_charges(self.key, charges)
-        self.paid = max(self.paid, total)
+        if total > self.paid:
+            self.paid = total
 
 
 def charge_limits(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:
@@ -144,7 +142,4 @@ def get_counter() -> InProcessCounter | RedisCounter:
 def build_rate_limit_headers(statuses: Sequence[LimitStatus]) -> dict[str, str]:
     """Return the headers. An authenticated caller gets the policy of the write limit too, even on a read."""
     items = [f'"{each.charge.limit.name}";r={each.remaining};t={each.reset_in}' for each in statuses]
-    limit, policy = statuses[0].charge.limit, statuses[0].charge.spec.policy
-    if limit in SECOND_LIMITS:
-        policy += f", {SECOND_LIMITS[limit].spec.policy}"
-    return {"RateLimit": ", ".join(items), "RateLimit-Policy": policy}
+    return {"RateLimit": ", ".join(items), "RateLimit-Policy": statuses[0].charge.policies}

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
+from django.core.signals import setting_changed
 
 from contentapi.conf import conf
 from contentapi.conf.environment import Environment
@@ -16,7 +17,7 @@ VARIABLES = {name.removeprefix(PREFIX): name for name in Environment.__struct_fi
 
 
 class Limit(NamedTuple):
-    """A limit. Its value is read at each use, so that tests can change the setting."""
+    """A limit. Its value is that of the setting."""
 
     name: str
 
@@ -60,6 +61,9 @@ LOGIN_ADDRESS = Limit("login_address")  # wrong passwords from an address, for a
 LOGIN_ACCOUNT = Limit("login_account")  # wrong passwords for an account, from any address
 
 
+SECOND_LIMITS = {AUTHENTICATED: WRITES, PREVIEWS: AUTHENTICATED}  # which callers with the first one learn too
+
+
 class Charge(msgspec.Struct, frozen=True):
     """The amount that a request consumes of a limit now, and its total, which includes earlier charges."""
 
@@ -67,16 +71,27 @@ class Charge(msgspec.Struct, frozen=True):
     spec: LimitSpec
     amount: int
     total: int
+    policies: str  # the header RateLimit-Policy of a response whose first limit is this one
     key: str | None = None  # who pays, if not all charges of a request have the same payer
 
     @classmethod
     def to(cls, total: int, limit: Limit, paid: int = 0) -> "Charge":
         """Charge up to a total. It is cut to the whole limit: otherwise the request could never succeed."""
-        return build_charge(limit, limit.text, total, paid)
+        spec, second = limit.spec, SECOND_LIMITS.get(limit)
+        total = min(total, spec.amount)
+        policies = f"{spec.policy}, {second.spec.policy}" if second else spec.policy
+        return cls(limit, spec, max(0, total - paid), total, policies)
 
 
 @lru_cache(1024)
-def build_charge(limit: Limit, _text: str, total: int, paid: int) -> Charge:
-    spec = limit.spec
-    total = min(total, spec.amount)
-    return Charge(limit, spec, max(0, total - paid), total)
+def build_charges(limits: tuple[Limit, ...], total: int, paid: int, writes: int) -> tuple[Charge, ...]:
+    """Return the charges of a request up to a total to each limit, and of its writes."""
+    charges = (Charge.to(total, limit, paid) for limit in limits)
+    return (*charges, Charge.to(writes, WRITES)) if writes else tuple(charges)
+
+
+def forget_charges(**_: object) -> None:
+    build_charges.cache_clear()
+
+
+setting_changed.connect(forget_charges)
