@@ -13,7 +13,7 @@ from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.nodes import build_node_resolvers
 from contentapi.graphql.scalars import DATE_TIME
 from contentapi.graphql.sorting import SORT_DIRECTION
-from contentapi.projection import PAGE_INFO, NodeType
+from contentapi.projection import PAGE_INFO, NodeType, ProjectionError
 from contentapi.rest.fragments import RepresentationFragments
 from contentapi.types.differences import require_equal_models
 from contentapi.types.fields import SdlError
@@ -40,7 +40,7 @@ def load_sdl() -> str:
 
 
 def build_schema() -> GraphQLSchema:
-    """Return the executable schema. Raises an error that names type and field if a binding does not match the SDL."""
+    """Return the executable schema. Raises `SdlError`, with type and field, if a binding does not match the SDL."""
     representations = [each for app in APPS for each in app.representations]
     try:
         schema = make_executable_schema(
@@ -52,8 +52,10 @@ def build_schema() -> GraphQLSchema:
             RepresentationFragments(settings.SCHEMA_DIR / "resources", representations, list_added_fields()),
             convert_names_case=True,
         )
-    except TypeError:
+    except TypeError as error:
         require_valid_sdl(settings.SCHEMA_DIR)
+        if isinstance(error, ProjectionError):
+            raise SdlError(str(error)) from error
         raise
     for kind in (schema.type_map["Query"], schema.type_map["Mutation"]):
         for name, field in cast("GraphQLObjectType", kind).fields.items():

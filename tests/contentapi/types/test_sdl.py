@@ -56,6 +56,16 @@ def test_root_field_without_a_resolver_is_named(monkeypatch: pytest.MonkeyPatch,
         schema.build_schema()
 
 
+def test_field_of_a_fragment_that_its_type_lacks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "schema"
+    shutil.copytree(settings.SCHEMA_DIR, folder)
+    (folder / "resources" / "user.graphql").write_text("fragment UserResource on User { id size }")
+    monkeypatch.setattr(settings, "SCHEMA_DIR", folder)
+
+    with pytest.raises(SdlError, match=r"resources/user\.graphql: Cannot query field 'size' on type 'User'"):
+        schema.build_schema()
+
+
 def test_check_says_in_a_sentence_what_prevents_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise SdlError("Query.size has no resolver.")
