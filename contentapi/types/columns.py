@@ -1,88 +1,34 @@
-"""The code of the model of an own type: columns, constraints and indexes, as lines of Python."""
+"""What the table of an own type has: the arguments of its columns, its constraints, its indexes and its events."""
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from contentapi.types.fields import AUTHOR, Kind, OwnField, OwnType
 
-MAX_LINE = 120
-NULLABLE_TEXT = "  # noqa: DJ001 - null is no text"
-PUBLICATION = (  # the second column has no nulls: in the order of publication, rows that are not published come last
-    "    published_at = models.DateTimeField(null=True, blank=True)",
-    "    publication_order = models.GeneratedField(",
-    '        expression=Coalesce("published_at", Value(NEVER)), output_field=models.DateTimeField(), db_persist=True',
-    "    )",
-)
 MAX_INDEX_NAME = 30  # Django's limit
-OPENING, CLOSING = "([{", ")]}"
-BRACKETS = re.compile(r"( *)(.*?[(\[{])(.*)([)\]}].*)")  # the first and the last one
 
 
-def fold(line: str) -> Iterator[str]:
-    """Yield the lines in which a formatter writes a line of code that can be too long.
+def list_arguments(field: OwnField, models: Mapping[str, str]) -> Iterator[str]:
+    """Yield the arguments of a column, or of that of the items of a list. `models` has the labels of relations.
 
-    What is in the outermost brackets is on a line of its own: each item, if these are too many or those of a list.
+    A row that is required stays; without another one, the value is null. A text may be empty.
     """
-    found = BRACKETS.fullmatch(line)
-    if len(line.removesuffix(NULLABLE_TEXT)) <= MAX_LINE or not found:  # a formatter does not count it either
-        yield line
-        return
-    margin, start, inside, end = found.groups()
-    fits = len(f"{margin}    {inside}") <= MAX_LINE and start.endswith("(")
-    yield f"{margin}{start}"
-    for item in [inside] if fits else split_items(inside):
-        yield f"{margin}    {item}"
-    yield f"{margin}{end}"
-
-
-def split_items(code: str) -> list[str]:
-    """Return the items that commas separate in a line of code, but for commas in brackets, each with its comma."""
-    depth, items = 0, [""]
-    for character in code:
-        depth += (character in OPENING) - (character in CLOSING)
-        if character == "," and not depth:
-            items.append("")
-        else:
-            items[-1] += character
-    return [f"{item.strip()}," for item in items]
-
-
-def write_column(field: OwnField, labels: Mapping[str, str]) -> str:
-    """Return the line of the column of a field. `labels` has the models to which relations lead."""
-    if field.is_list:
-        return write_array(field)
-    is_key, note = field.kind == Kind.RELATION, ""
-    arguments = list_key_arguments(field, labels[field.type_name]) if is_key else list_arguments(field)
-    if not field.is_required:
-        arguments += ["null=True", "blank=True"]
-        note = NULLABLE_TEXT if field.kind in (Kind.TEXT, Kind.ENUM) else ""
-    elif field.kind == Kind.TEXT:  # which may be empty
-        arguments += ["blank=True"]
-    line = f"    {field.column} = models.{field.column_class.__name__}({', '.join(arguments)})"
-    return f"{line}{note}"
-
-
-def write_array(field: OwnField) -> str:
-    item = f"models.{field.column_class.__name__}({', '.join(list_arguments(field))})"
-    return f"    {field.column} = ArrayField({item}, default=list, blank=True)"
-
-
-def list_arguments(field: OwnField) -> list[str]:
-    """Return the arguments of a column, or of that of the items of a list, with the limits of a value."""
     if field.kind == Kind.TEXT:
-        return [f"max_length={field.max_length}"]
+        yield f"max_length={field.max_length}"
     if field.kind == Kind.ENUM:
-        return [f"max_length={max(map(len, field.values))}", f"choices={field.type_name}.choices"]
-    return []
-
-
-def list_key_arguments(field: OwnField, label: str) -> list[str]:
-    """Return the arguments of a foreign key. A row that is required stays; without another one, the value is null."""
-    behaviour = "PROTECT" if field.is_required else "SET_NULL"
-    index = ["db_index=False"] if field.name == AUTHOR else []  # another index begins with the author
-    return [f'"{label}"', f"on_delete=models.{behaviour}", 'related_name="+"', *index]
+        yield from (f"max_length={max(map(len, field.values))}", f"choices={field.type_name}.choices")
+    if field.is_list:
+        return
+    if field.kind == Kind.RELATION:
+        behaviour = "PROTECT" if field.is_required else "SET_NULL"
+        yield from (f'"{models[field.type_name]}"', f"on_delete=models.{behaviour}", 'related_name="+"')
+        if field.name == AUTHOR:  # another index begins with the author
+            yield "db_index=False"
+    if not field.is_required:
+        yield from ("null=True", "blank=True")
+    elif field.kind == Kind.TEXT:
+        yield "blank=True"
 
 
 def list_rules(own: OwnType) -> Iterator[tuple[str, OwnField, dict[str, Any]]]:
@@ -95,34 +41,26 @@ def list_rules(own: OwnType) -> Iterator[tuple[str, OwnField, dict[str, Any]]]:
 
 def list_limits(field: OwnField) -> dict[str, dict[str, Any]]:
     """Return the lookups of each constraint of a column, none where the SDL states no limit."""
-    name, values = field.column, [*field.values]
-    known = {f"{name}__{'contained_by' if field.is_list else 'in'}": values} if values else {}
+    name = field.column
+    known = {f"{name}__{'contained_by' if field.is_list else 'in'}": field.values} if field.values else {}
     if field.is_list:
         return {"known": known, "length": {f"{name}__len__lte": field.max_items}}
     limits = {f"{name}__gte": field.minimum, f"{name}__lte": field.maximum}
     return {"known": known, "range": {lookup: limit for lookup, limit in limits.items() if limit is not None}}
 
 
-def write_constraint(name: str, field: OwnField, lookups: Mapping[str, Any]) -> str:
-    values = {key: f"{field.type_name}.values" if isinstance(each, list) else each for key, each in lookups.items()}
-    condition = ", ".join(f"{key}={value}" for key, value in values.items())
-    return f'            models.CheckConstraint(condition=Q({condition}), name="{name}"),'
-
-
-def list_indexes(own: OwnType) -> Iterator[Sequence[str]]:
-    """Yield an index for each order, for the rows of an author, and for what lists contain: its class and columns."""
-    for column in own.orders.values():
-        yield "models.Index", column, "id"
-    if own.find_field(AUTHOR):
-        yield "models.Index", AUTHOR, "created_at", "id"
-    for field in own.fields:
-        if field.is_list and (field.kind == Kind.RELATION or field.name == "tags"):
-            yield "GinIndex", field.column
-
-
-def write_index(own: OwnType, kind: str, *columns: str) -> str:
-    fields = ", ".join(f'"{column}"' for column in columns)
-    return f'            {kind}(fields=[{fields}], name="{get_name(own, columns[0], most=MAX_INDEX_NAME)}"),'
+def list_indexes(own: OwnType) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Yield an index for each order, for the rows of an author, and for what lists contain: class, name, columns."""
+    author = [("models.Index", AUTHOR, "created_at", "id")] if own.find_field(AUTHOR) else []
+    searched = [
+        field for field in own.fields if field.is_list and (field.kind == Kind.RELATION or field.name == "tags")
+    ]
+    for kind, *columns in [
+        *(("models.Index", column, "id") for column in own.orders.values()),
+        *author,
+        *(("GinIndex", field.column) for field in searched),
+    ]:
+        yield kind, get_name(own, columns[0], most=MAX_INDEX_NAME), columns
 
 
 def get_name(own: OwnType, *parts: str, most: int = 63) -> str:

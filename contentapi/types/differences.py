@@ -1,5 +1,6 @@
 """Where the model and the inputs of an own type differ from its SDL: the server does not start then."""
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,20 +12,10 @@ from django.db import models
 from django.db.models import Q
 from graphql import parse
 
-from contentapi.types.columns import (
-    PUBLICATION,
-    fold,
-    list_audience,
-    list_event_columns,
-    list_indexes,
-    list_rules,
-    write_column,
-    write_constraint,
-    write_index,
-)
+from contentapi.types.columns import list_audience, list_event_columns, list_indexes, list_rules
 from contentapi.types.declared import list_models, load_own_types
 from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
-from contentapi.types.generation import render, write_sdl
+from contentapi.types.generation import render, write_models, write_sdl
 from contentapi.types.sdl import read_definitions
 from contentapi.types.triggers import announce_rows
 
@@ -33,27 +24,49 @@ STANDARD = {"id", "published_at", "publication_order", "created_at", "updated_at
 
 
 class Difference(NamedTuple):
-    """What differs, as a sentence, and the lines of code that the file lacks."""
+    """What differs, as a sentence, and the lines that the file lacks."""
 
     message: str
-    file: str = ""
+    file: str
     lines: Sequence[str] = ()
 
 
-def list_differences(own: OwnType) -> Iterator[Difference]:
-    """Yield the differences between the SDL of a type and its model."""
+def list_differences(own: OwnType, *, is_complete: bool = False) -> Iterator[Difference]:
+    """Yield the differences between the SDL of a type and its code: those that prevent the start, or all."""
     try:
         model = apps.get_model(own.app, own.name)
     except LookupError:
-        yield Difference(f"{own.place} has no table: run manage.py start_type {own.name}.")
-        return
-    yield from list_column_differences(own, model)
-    yield from list_rule_differences(own, model)
-    yield from list_index_differences(own, model)
-    yield from list_trigger_differences(own, model)
+        message = f"{own.place} has no table: run manage.py start_type {own.name}."
+        yield Difference(message, f"{own.app}/models.py")
+    else:
+        yield from list_column_differences(own, model)
+        yield from list_rule_differences(own, model)
+        yield from list_index_differences(own, model)
+        yield from list_trigger_differences(own, model)
+        yield from list_event_differences(own, model) if is_complete else ()
     # The others are decisions of the team: without its resolver or its value, one of these breaks the start anyway
     bound = tuple(f", {name}" for name in ("Query", "Mutation", f"{own.name}SortField"))
-    yield from (each for each in list_missing_members(own) if each.file.endswith(bound))
+    yield from (each for each in list_missing_members(own) if is_complete or each.file.endswith(bound))
+
+
+def describe_difference(own: OwnType, what: str, *names: str) -> Difference:
+    """Return a difference of the model with the lines of the code that have these names."""
+    code = write_models(own, list_models(load_own_types(), settings.RELATED_TYPES)) if names else ""
+    return Difference(
+        f"{own.place}{what}", f"{own.app}/models.py", [line for name in names for line in find_lines(code, name)]
+    )
+
+
+def find_lines(code: str, name: str) -> list[str]:
+    """Return the lines of the assignment to a name, or of the call that gives an object its name."""
+    lines = code.split("\n")
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=found)]) if found == name:
+                return lines[node.lineno - 1 : node.end_lineno]
+            case ast.Call(keywords=[*_, ast.keyword(arg="name", value=ast.Constant(value=found))]) if found == name:
+                return lines[node.lineno - 1 : node.end_lineno]
+    raise LookupError(name)
 
 
 def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
@@ -61,50 +74,52 @@ def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator
     columns: dict[str, Any] = {column.name: column for column in model._meta.concrete_fields}
     for field in own.fields:
         if not is_same(field, columns.pop(field.column, None), labels):
-            message = f"{own.place}.{field.name} differs from {file}: manage.py start_type {own.name} --diff shows it."
-            yield Difference(message, file, [*fold(write_column(field, labels))])
-    yield from list_publication_differences(own, file, columns)
-    yield from list_columns_without_field(own, file, columns)
-
-
-def list_publication_differences(own: OwnType, file: str, columns: Mapping[str, Any]) -> Iterator[Difference]:
+            what = f".{field.name} differs from {file}: manage.py start_type {own.name} --diff shows it."
+            yield describe_difference(own, what, field.column)
     if own.has_publication and "publication_order" not in columns:
-        yield Difference(f"{own.place}.publishedAt: {file} lacks the columns of a publication.", file, PUBLICATION)
-
-
-def list_columns_without_field(own: OwnType, file: str, columns: Mapping[str, Any]) -> Iterator[Difference]:
+        what = f".publishedAt: {file} lacks the columns of a publication."
+        yield describe_difference(own, what, "published_at", "publication_order")
     for name, column in columns.items():
         if name not in STANDARD and not column.null and not column.has_default():
-            yield Difference(f"{own.place} has no field for the column {name} of {file}, which needs a value.", file)
+            yield describe_difference(own, f" has no field for the column {name} of {file}, which needs a value.")
 
 
 def list_rule_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
-    file = f"{own.app}/models.py"
     conditions = {each.name: getattr(each, "condition", None) for each in model._meta.constraints}
     for name, field, lookups in list_rules(own):
         if conditions.get(name) != Q(**lookups):
-            message = f"{own.place}.{field.name}: {file} differs in the constraint {name}."
-            yield Difference(message, file, [*fold(write_constraint(name, field, lookups))])
+            what = f".{field.name}: {own.app}/models.py differs in the constraint {name}."
+            yield describe_difference(own, what, name)
 
 
 def list_index_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
-    present, file = [index.fields[:1] for index in model._meta.indexes], f"{own.app}/models.py"
-    for kind, *columns in list_indexes(own):
-        if columns[:1] not in present:
-            line = write_index(own, kind, *columns)
-            yield Difference(f"{own.place}: {file} has no index that begins with {columns[0]}.", file, [*fold(line)])
+    present = [index.fields[:1] for index in model._meta.indexes]
+    for _, name, columns in list_indexes(own):
+        if [*columns[:1]] not in present:
+            what = f": {own.app}/models.py has no index that begins with {columns[0]}."
+            yield describe_difference(own, what, name)
+
+
+def find_triggers(model: type[models.Model]) -> dict[Any, Any]:
+    """Return the statements of the triggers, by their names."""
+    return {each.name: each.func for each in getattr(model._meta, "triggers", ())}
 
 
 def list_trigger_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
     """Yield that the triggers were made for another `read` or `publication`: events would have another audience."""
-    flags = list_audience(own)
-    expected = announce_rows(own.name.lower(), [], **flags)
-    created, deleted = (each.func for each in expected if each.name != "announce_updated")
-    present = {each.name: each.func for each in getattr(model._meta, "triggers", ())}
-    if (present.get("announce_created", created), present.get("announce_deleted", deleted)) != (created, deleted):
-        file = f"{own.app}/models.py"
-        lines = [f"{name}={value}," for name, value in flags.items()]
-        yield Difference(f"{own.place}: the triggers of {file} have another read or publication.", file, lines)
+    present = find_triggers(model)
+    for each in announce_rows(own.name.lower(), [], **list_audience(own)):
+        if each.name != "announce_updated" and present.get(each.name, each.func) != each.func:
+            what = f": the triggers of {own.app}/models.py have another read or publication."
+            yield describe_difference(own, what, "triggers")
+            return
+
+
+def list_event_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
+    """Yield the columns whose changes are no events, which can be a decision of the team."""
+    updated = find_triggers(model).get("announce_updated", "")
+    if missing := [name for name in list_event_columns(own) if f"OLD.{name} " not in updated]:
+        yield describe_difference(own, f": the triggers lack {', '.join(missing)}.", "triggers")
 
 
 def is_same(field: OwnField, column: Any, labels: Mapping[str, str]) -> bool:
@@ -121,12 +136,9 @@ def is_same_item(field: OwnField, item: Any, labels: Mapping[str, str]) -> bool:
     if field.kind == Kind.TEXT:
         return item.max_length in (None, field.max_length)
     if field.kind == Kind.RELATION and not field.is_list:
-        return get_label(item) == labels[field.type_name]
+        related: Any = item.related_model
+        return bool(related._meta.label == labels[field.type_name])
     return not field.values or tuple(value for value, _ in item.choices or ()) == field.values
-
-
-def get_label(key: Any) -> str:
-    return str(key.related_model._meta.label)
 
 
 def list_missing_members(own: OwnType) -> Iterator[Difference]:
@@ -170,17 +182,6 @@ def require_known_members(own: OwnType, *names: str) -> None:
             raise SdlError(f"{own.place}: {parent} has the member {member}, and {own.name} has no such field.")
 
 
-def list_missing_events(own: OwnType, code: str) -> Iterator[Difference]:
-    """Yield the columns that the triggers lack in the code of the model."""
-    triggers = code.partition("announce_rows(")[2]
-    missing = [f'"{name}"' for name in list_event_columns(own) if f'"{name}"' not in triggers]
-    if triggers and missing:
-        names = ", ".join(missing)
-        yield Difference(
-            f"{own.place}: the triggers lack {names}.", f"{own.app}/models.py, triggers", [f"    {names},"]
-        )
-
-
 def check_own_types(**_: Any) -> list[Error]:
     """Check that each own type has a table with the columns of its SDL."""
     try:
@@ -192,6 +193,5 @@ def check_own_types(**_: Any) -> list[Error]:
 
 def require_equal_models() -> None:
     """Raise `SdlError` for the first difference. The schema calls this before it is built."""
-    for own in load_own_types():
-        for difference in list_differences(own):
-            raise SdlError(difference.message)
+    for error in check_own_types():
+        raise SdlError(error.msg)

@@ -1,55 +1,48 @@
 """The files of an own type that `manage.py start_type` writes, each once: after that they are the team's."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from io import StringIO
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.core.management import call_command
+from django.core.management.commands import makemigrations
+from django.db.migrations import Migration
+from django.db.migrations.writer import MigrationWriter
 from django.template import Context, Engine
 
 from contentapi.core.identity import EDITORS, WRITERS, Role
-from contentapi.types.columns import (
-    PUBLICATION,
-    fold,
-    list_audience,
-    list_event_columns,
-    list_indexes,
-    list_rules,
-    write_column,
-    write_constraint,
-    write_index,
-)
+from contentapi.types.columns import list_arguments, list_audience, list_event_columns, list_indexes, list_rules
 from contentapi.types.declared import Related, list_models
 from contentapi.types.fields import TRAITS, Kind, OwnField, OwnType, convert_to_snake
 
 TEMPLATES = Path(__file__).parent / "templates"
+ROOT = TEMPLATES.parents[2]  # with the configuration of the formatter
 IMPORTS = (  # of the declaration
     "from contentapi.events.declarations import App",
     "from contentapi.types.models import OwnModel",
 )
-TAG_LINE = re.compile(r"^[ \t]*(\{%[^%]*%\})[ \t]*\n", re.MULTILINE)
+TAG_LINE = re.compile(r"^[ \t]*(\{%[^%]*%\}|\{#.*#\})[ \t]*\n", re.MULTILINE)
 READ_RULES = {
     "public": "",
     "member": " Requires a credential with the scope `{path}:read`.",
     "staff": " Requires the scope `{path}:read` of an editor or an admin.",
 }
-# What `makemigrations` prints: the name of an app, or a file with its text
-MIGRATION = re.compile(
-    r"^Migrations for '(\w+)':$|^Full migrations file '(\S+)':\n(.*?    operations = \[\n.*?^    \]$)",
-    re.MULTILINE | re.DOTALL,
-)
-DEPENDENCIES = "    dependencies = [\n"
-NEEDED = """        ('contentapi', '0001_initial'),  # the sequence of the ids
-        ('events', '0001_initial'),  # the table of new events
-"""
+NEEDED = [
+    ("contentapi", "0001_initial"),
+    ("events", "0001_initial"),
+]  # the sequence of the ids, the table of new events
 
 
 def render(template: str, own: OwnType, **more: Any) -> str:
     """Return the text of a template. A line that is only a tag leaves no line."""
     text = TAG_LINE.sub(r"\1", (TEMPLATES / template).read_text("utf-8"))
-    return str(Engine().from_string(text).render(Context({"own": own, **more}, autoescape=False)))
+    return str(Engine().from_string(text).render(Context({"own": own, **more}, autoescape=False, use_l10n=False)))
 
 
 def list_files(own: OwnType, root: Path, types: Sequence[OwnType], related: Related) -> dict[Path, str]:
@@ -79,38 +72,44 @@ def write_sdl(own: OwnType) -> str:
 
 def write_models(own: OwnType, models: Mapping[str, str]) -> str:
     """Return the module of the model. `models` has the labels of the types that relations lead to."""
-    columns = [write_column(field, models) for field in own.fields]
-    constraints = [write_constraint(*rule) for rule in list_rules(own)]
-    indexes = [write_index(own, *each) for each in list_indexes(own)]
     texts = [f"self.{field.column}" for field in own.fields if field.kind == Kind.TEXT and field.is_required]
+    kinds = {kind for kind, *_ in list_indexes(own)}
     written = render(
         "models.py.txt",
         own,
-        columns=columns,
-        publication=PUBLICATION if own.has_publication else (),
-        constraints=constraints,
-        indexes=indexes,
-        code="".join([*columns, *indexes]),
-        event_columns=", ".join(f'"{name}"' for name in list_event_columns(own)),
+        columns=[(each, each.column_class.__name__, [*list_arguments(each, models)]) for each in own.fields],
+        rules=[*list_rules(own)],
+        indexes=[*list_indexes(own)],
+        has_arrays=any(field.is_list for field in own.fields),
+        has_gin="GinIndex" in kinds,
+        event_columns=list_event_columns(own),
         audience=list_audience(own).items(),
         enums={field.type_name: field.values for field in own.fields if field.kind == Kind.ENUM}.items(),
         text=(*texts, 'f"{self.pk}"')[0],
     )
-    return "\n".join(line for each in written.split("\n") for line in fold(each))
+    return format_code(written)
 
 
 def write_test(own: OwnType, apps_of_types: Mapping[str, str]) -> str:
     """Return the test of the outcomes for each role. `apps_of_types` has the apps of own types, by their names."""
     needed = [field for field in own.fields if field.is_needed]
-    members = [f'"{field.input_name}": {write_example(field)}' for field in needed]
     anonymous = ("None", 401, 200 if own.read == "public" else 401)
-    return render(
+    written = render(
         "test.py.txt",
         own,
         imports=list_test_imports(own, needed, apps_of_types),
         outcomes=[anonymous, *(list_outcomes(own, role) for role in Role)],
-        values="\n".join(fold(f"    return {{{', '.join(members)}}}")),
+        values=[(field.input_name, write_example(field)) for field in needed],
     )
+    return format_code(written)
+
+
+@cache
+def format_code(code: str) -> str:
+    """Return code as the formatter writes that of the server; as it is where no formatter is installed."""
+    command = [sys.executable, "-m", "ruff", "format", "-"]
+    done = subprocess.run(command, input=code, capture_output=True, text=True, check=False, cwd=ROOT)
+    return done.stdout if done.returncode == 0 else code
 
 
 def write_model_import(own: OwnType) -> str:
@@ -149,17 +148,25 @@ def write_example(field: OwnField) -> str:
     return f'"{value[: field.max_length]}"' if isinstance(value, str) else repr(value)
 
 
+class FirstMigrations(makemigrations.Command):
+    """Django's command, which keeps the texts of the migrations in `found`, by their paths."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.found: dict[Path, str] = {}
+        super().__init__(*arguments, **options)
+
+    def write_migration_files(self, changes: Mapping[str, Sequence[Migration]], *_: Any) -> None:
+        for migration in chain.from_iterable(changes.values()):
+            cast("list[Any]", migration.dependencies)[:0] = NEEDED
+            writer = MigrationWriter(migration)
+            self.found[Path(writer.path)] = writer.as_string()
+
+
 def write_migrations(apps: Sequence[str]) -> dict[Path, str]:
     """Return the texts of the first migrations of apps, by their paths. The apps are installed."""
-    printed = StringIO()
-    call_command("makemigrations", *apps, name="initial", dry_run=True, verbosity=3, stdout=printed)
-    found, app = {}, ""
-    for name, file, text in MIGRATION.findall(printed.getvalue()):
-        app = name or app
-        if file:
-            needed = text.replace(DEPENDENCIES, f"{DEPENDENCIES}{NEEDED}", 1)
-            found[Path(app, "migrations", file)] = f"{needed}\n"
-    return found
+    command = FirstMigrations(stdout=StringIO())
+    call_command(command, *apps, name="initial")
+    return command.found
 
 
 def write_file(path: Path, text: str) -> None:

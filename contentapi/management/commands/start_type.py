@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from contentapi.core.commands import OperatorCommand
 from contentapi.types.declared import list_reached, load_own_types
-from contentapi.types.differences import list_differences, list_missing_events, list_missing_members
+from contentapi.types.differences import list_differences
 from contentapi.types.fields import OwnType, SdlError
 from contentapi.types.generation import list_files, write_file, write_migrations, write_sdl
 
@@ -44,10 +44,7 @@ class Command(OperatorCommand):
             self.write_files(types[name], types)
 
     def print_differences(self, own: OwnType) -> None:
-        code = settings.BASE_DIR / own.app / "models.py"
-        events = list_missing_events(own, code.read_text("utf-8")) if code.exists() else ()
-        found = [*list_differences(own), *events]
-        for difference in [*found, *(each for each in list_missing_members(own) if each not in found)]:
+        for difference in list_differences(own, is_complete=True):
             self.info(difference.message)
             if difference.lines:
                 self.stdout.write("\n".join([f"# {difference.file}", *difference.lines]))
@@ -66,14 +63,14 @@ class Command(OperatorCommand):
         without = [each.app for each in started if not has_migration(each)]
         if all(map(apps.is_installed, without)):
             for path, text in write_migrations(without).items() if without else ():
-                self.write(settings.BASE_DIR / path, text)
+                self.write(path, text)
         else:
             self.write_migrations_in_another_process(own, missing)
 
     def write_migrations_in_another_process(self, own: OwnType, written: Collection[Path]) -> None:
         """Raise `CommandError`, and take the apps back that this run has installed, if their models cannot be used."""
         try:
-            subprocess.run([sys.executable, sys.argv[0], "start_type", own.name], check=True, cwd=settings.BASE_DIR)
+            run_again("start_type", own.name)
         except subprocess.CalledProcessError:
             for path in written:
                 if path.name == "api.py":
@@ -83,6 +80,10 @@ class Command(OperatorCommand):
     def write(self, path: Path, text: str) -> None:
         write_file(path, text)
         self.info(f"Wrote {path.relative_to(settings.BASE_DIR)}.")
+
+
+def run_again(*words: str) -> None:
+    subprocess.run([sys.executable, sys.argv[0], *words], check=True, cwd=settings.BASE_DIR)
 
 
 def list_missing_files(own: OwnType, types: Mapping[str, OwnType]) -> dict[Path, str]:

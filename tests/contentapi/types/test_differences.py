@@ -18,8 +18,8 @@ from contentapi.types.differences import (
     is_same,
     list_column_differences,
     list_differences,
+    list_event_differences,
     list_index_differences,
-    list_missing_events,
     list_missing_members,
     list_rule_differences,
     list_trigger_differences,
@@ -211,13 +211,14 @@ def test_triggers_of_another_audience_are_named(
     )
 
 
-def test_triggers_that_lack_a_column_are_named(recipe: OwnType) -> None:
-    code = write_models(recipe, {})
-    assert list(list_missing_events(recipe, code)) == []
+def test_triggers_that_lack_a_column_are_named(recipe: OwnType, model: type[models.Model]) -> None:
+    assert list(list_event_differences(recipe, model)) == []
+    more = OwnField(name="isHot", type_name="Boolean", kind=Kind.BOOLEAN)
 
-    (found,) = list_missing_events(recipe, code.replace('"servings", ', ""))
+    (found,) = list_event_differences(replace(recipe, fields=[*recipe.fields, more]), model)
 
-    assert found.lines == ['    "servings",']
+    assert found.message.endswith("the triggers lack is_hot.")
+    assert '"is_hot"' in "".join(found.lines)
     assert "published_at" in list_event_columns(recipe)
 
 

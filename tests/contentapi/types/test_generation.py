@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db.migrations import Migration
 from graphql import TypeExtensionNode, Visitor, parse, visit
 
 from contentapi.types import generation
-from contentapi.types.columns import MAX_LINE, NULLABLE_TEXT, fold, get_name
+from contentapi.types.columns import get_name
 from contentapi.types.declared import read_own_types
 from contentapi.types.fields import OwnType
 from contentapi.types.generation import list_files, write_file, write_sdl
@@ -146,13 +147,6 @@ def test_imports_are_sorted(tmp_path: Path, app: str) -> None:
         assert imports == sorted(imports)
 
 
-def test_line_with_a_note_is_folded_by_its_code_alone() -> None:
-    call = " = models.CharField(max_length=5, null=True, blank=True)"
-    line = f"    {'size'.ljust(MAX_LINE - len(call) - 4, 's')}{call}{NULLABLE_TEXT}"
-
-    assert [*fold(line)] == [line]
-
-
 def test_long_names_of_indexes_end_with_a_digest(tmp_path: Path) -> None:
     recipe = read_types(tmp_path)["Recipe"]
 
@@ -175,21 +169,18 @@ def test_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert path.read_text() == "whole"
 
 
-def test_migrations_of_several_apps_are_separated(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "class Migration:\n    dependencies = [\n    ]\n\n    operations = [\n        {},\n    ]\n"
-    files = [("cooks", "0001_initial.py"), ("", "0002_initial.py"), ("meals", "0001_initial.py")]
-    printed = "".join(
-        f"{f'Migrations for {app!r}:' if app else ''}\n  {file}\n    + Add field\n"
-        f"Full migrations file '{file}':\n{text.format(place)}\n"
-        for place, (app, file) in enumerate(files)
-    )
-    monkeypatch.setattr(generation, "call_command", lambda *_, stdout, **__: stdout.write(printed))
+def test_migrations_of_several_apps_are_separated() -> None:
+    command = generation.FirstMigrations()
+    made = {
+        app: [Migration(f"{number}_initial", app) for number in numbers]
+        for app, numbers in (("blog", "12"), ("orders", "1"))
+    }
+    command.write_migration_files(made)
 
-    found = generation.write_migrations(["cooks", "meals"])
-
-    assert [*found] == [Path(app or "cooks", "migrations", file) for app, file in files]
-    assert [re.findall(r"^        (\d),$", each, re.MULTILINE) for each in found.values()] == [["0"], ["1"], ["2"]]
-    assert all("('events', '0001_initial')" in each and each.endswith("\n    ]\n") for each in found.values())
+    assert [(path.parts[-3], path.name) for path in command.found] == [
+        ("blog", "1_initial.py"), ("blog", "2_initial.py"), ("orders", "1_initial.py"),
+    ]  # fmt: skip
+    assert all("('events', '0001_initial')" in text for text in command.found.values())
 
 
 def test_migration_of_the_example_depends_on_migrations_that_exist() -> None:
