@@ -71,7 +71,7 @@ def describe_value(field: OwnField, *, has_limits: bool = True) -> Schema:
 def describe_item(field: OwnField, *, has_limits: bool) -> Schema:
     if field.kind == Kind.ENUM:
         return refer(field.type_name)
-    schema = dict(TRAITS[field.kind].schema)
+    schema = TRAITS[field.kind].describe()
     if not has_limits:
         return schema
     limits: Schema = {"minimum": field.minimum, "maximum": field.maximum}

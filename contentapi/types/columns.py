@@ -1,16 +1,17 @@
 """What the table of an own type has: the arguments of its columns, its constraints, its indexes and its events."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from contentapi.types.declared import Related
 from contentapi.types.fields import AUTHOR, Kind, OwnField, OwnType
 
 MAX_INDEX_NAME = 30  # Django's limit
 
 
-def list_arguments(field: OwnField, models: Mapping[str, str]) -> Iterator[str]:
-    """Yield the arguments of a column, or of that of the items of a list. `models` has the labels of relations.
+def list_arguments(field: OwnField, targets: Related) -> Iterator[str]:
+    """Yield the arguments of a column, or of that of the items of a list. `targets` has the models of relations.
 
     A row that is required stays; without another one, the value is null. A text may be empty.
     """
@@ -22,7 +23,7 @@ def list_arguments(field: OwnField, models: Mapping[str, str]) -> Iterator[str]:
         return
     if field.kind == Kind.RELATION:
         behaviour = "PROTECT" if field.is_required else "SET_NULL"
-        yield from (f'"{models[field.type_name]}"', f"on_delete=models.{behaviour}", 'related_name="+"')
+        yield from (f'"{targets[field.type_name]["model"]}"', f"on_delete=models.{behaviour}", 'related_name="+"')
         if field.name == AUTHOR:  # another index begins with the author
             yield "db_index=False"
     if not field.is_required:

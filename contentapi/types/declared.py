@@ -29,7 +29,7 @@ from contentapi.types.sdl import (
     read_given_arguments,
 )
 
-Related = Mapping[str, Mapping[str, str]]  # of `settings.RELATED_TYPES`: the other types that relations can lead to
+Related = Mapping[str, Mapping[str, str]]  # the types that relations can lead to, such as `settings.RELATED_TYPES`
 STANDARD = {"id": "ID!", "createdAt": "DateTime!", "updatedAt": "DateTime!", "version": "String!"}
 PUBLISHED_AT = "publishedAt"
 AUTHOR_TYPE = AUTHOR.capitalize()
@@ -65,17 +65,21 @@ def read_own_types(folder: Path, related: Related) -> Sequence[OwnType]:
             raise SdlError(f"{own.place}: another own type has the app {own.app}; each has an app of its own.")
         require_free_names(own, {*list_names(files, own.file)})
         for field in own.relations:
-            require_relation(own, field, by_name, related)
+            require_relation(own, field, by_name, list_targets([*by_name.values()], related))
         # The start, which has no parser, must read the same declaration.
         if OwnAccess(own.path, own.read, own.write) not in find_own_access(own.file.parent):
             raise SdlError(f"{own.place}: write @type(…) without comments, at the beginning of the type.")
     return tuple(by_name.values())
 
 
-def list_models(types: Sequence[OwnType], related: Related) -> dict[str, str]:
-    """Return the labels of the models to which relations lead, by the names of their types."""
-    others = {name: each["model"] for name, each in related.items()}
-    return {**others, **{own.name: f"{own.app}.{own.name}" for own in types}}
+def list_targets(types: Sequence[OwnType], related: Related) -> Related:
+    """Return the types that relations can lead to, with the labels of their models, and who may read all of their rows.
+
+    Rows that are not published are for staff and their author.
+    """
+    readers = {own.name: "staff" if own.has_publication else own.read for own in types}
+    own_types = {own.name: {"model": f"{own.app}.{own.name}", "read": readers[own.name]} for own in types}
+    return {**related, **own_types}
 
 
 def list_names(files: Files, without: Path) -> Iterator[str]:
@@ -143,27 +147,19 @@ def read_declaration(node: ObjectTypeDefinitionNode, place: str) -> dict[str, An
     return DEFAULTS | given
 
 
-def require_relation(own: OwnType, field: OwnField, types: Mapping[str, OwnType], related: Related) -> None:
+def require_relation(own: OwnType, field: OwnField, types: Mapping[str, OwnType], targets: Related) -> None:
     """Raise `SdlError` for an unknown type, and for a required relation to a type that fewer people may read."""
     place = f"{own.place}.{field.name}"
     target = field.type_name
-    readers = find_readers(target, types, related)
-    if readers is None:
+    if target not in targets:
         raise SdlError(f"{place}: a field cannot have the type {target}.")
     if not field.is_required:
         return
     if own.name in list_reached(target, types, by_required=True):
         raise SdlError(f"{place} must not be required: no first {own.name} could be created.")
     rank = READERS.index
-    if rank(readers) > rank(own.read):
+    if rank(targets[target]["read"]) > rank(own.read):
         raise SdlError(f"{place} must not be required: fewer people may read each {target} than {own.name}.")
-
-
-def find_readers(name: str, types: Mapping[str, OwnType], related: Related) -> str | None:
-    """Return the audience that may read all rows of a type; None if no relation can refer to the type."""
-    if own := types.get(name):
-        return "staff" if own.has_publication else own.read  # unpublished rows are for staff and their author
-    return related[name]["read"] if name in related else None
 
 
 def list_reached(name: str, types: Mapping[str, OwnType], *, by_required: bool = False) -> set[str]:

@@ -1,7 +1,7 @@
 """Where the model and the inputs of an own type differ from its SDL: the server does not start then."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.apps import apps
@@ -13,7 +13,7 @@ from django.db.models import Q
 from graphql import parse
 
 from contentapi.types.columns import list_audience, list_event_columns, list_indexes, list_rules
-from contentapi.types.declared import list_models, load_own_types
+from contentapi.types.declared import Related, list_targets, load_own_types
 from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
 from contentapi.types.generation import render, write_models, write_sdl
 from contentapi.types.sdl import read_definitions
@@ -51,7 +51,7 @@ def list_differences(own: OwnType, *, is_complete: bool = False) -> Iterator[Dif
 
 def describe_difference(own: OwnType, what: str, *names: str) -> Difference:
     """Return a difference of the model with the lines of the code that have these names."""
-    code = write_models(own, list_models(load_own_types(), settings.RELATED_TYPES)) if names else ""
+    code = write_models(own, list_targets(load_own_types(), settings.RELATED_TYPES)) if names else ""
     return Difference(
         f"{own.place}{what}", f"{own.app}/models.py", [line for name in names for line in find_lines(code, name)]
     )
@@ -70,10 +70,10 @@ def find_lines(code: str, name: str) -> list[str]:
 
 
 def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
-    file, labels = f"{own.app}/models.py", list_models(load_own_types(), settings.RELATED_TYPES)
+    file, targets = f"{own.app}/models.py", list_targets(load_own_types(), settings.RELATED_TYPES)
     columns: dict[str, Any] = {column.name: column for column in model._meta.concrete_fields}
     for field in own.fields:
-        if not is_same(field, columns.pop(field.column, None), labels):
+        if not is_same(field, columns.pop(field.column, None), targets):
             what = f".{field.name} differs from {file}: manage.py start_type {own.name} --diff shows it."
             yield describe_difference(own, what, field.column)
     if own.has_publication and "publication_order" not in columns:
@@ -122,14 +122,14 @@ def list_event_differences(own: OwnType, model: type[models.Model]) -> Iterator[
         yield describe_difference(own, f": the triggers lack {', '.join(missing)}.", "triggers")
 
 
-def is_same(field: OwnField, column: Any, labels: Mapping[str, str]) -> bool:
+def is_same(field: OwnField, column: Any, targets: Related) -> bool:
     """Return whether a column stores the values of a field, and no others by its type."""
     if column is None or isinstance(column, ArrayField) is not field.is_list or column.null is field.is_never_null:
         return False
-    return is_same_item(field, column.base_field if field.is_list else column, labels)
+    return is_same_item(field, column.base_field if field.is_list else column, targets)
 
 
-def is_same_item(field: OwnField, item: Any, labels: Mapping[str, str]) -> bool:
+def is_same_item(field: OwnField, item: Any, targets: Related) -> bool:
     """Return whether a column, or that of the items of a list, has the type and the limits of a field."""
     if not isinstance(item, TEXTS if field.kind == Kind.TEXT else field.column_class):
         return False
@@ -137,7 +137,7 @@ def is_same_item(field: OwnField, item: Any, labels: Mapping[str, str]) -> bool:
         return item.max_length in (None, field.max_length)
     if field.kind == Kind.RELATION and not field.is_list:
         related: Any = item.related_model
-        return bool(related._meta.label == labels[field.type_name])
+        return bool(related._meta.label == targets[field.type_name]["model"])
     return not field.values or tuple(value for value, _ in item.choices or ()) == field.values
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from ariadne import convert_camel_case_to_snake
 from django.db import models
 from msgspec import Meta
+from msgspec.json import schema as json_schema
 
 AUTHOR = "author"
 TAG = "tag"
@@ -43,29 +44,28 @@ class Kind(StrEnum):
 
 
 class Traits(NamedTuple):
-    """What the values of a kind are in a table, in JSON and its schema, in messages, and in a test that needs one."""
+    """What the values of a kind are in a table, in JSON, in messages, and in a test that needs one."""
 
     column: "type[models.Field[Any, Any]]"
     decoded: Any
-    schema: Mapping[str, Any]
     expected: str
     example: Any
+
+    def describe(self) -> dict[str, Any]:
+        """Return the JSON Schema of a value."""
+        return json_schema(self.decoded)
 
 
 MOMENT = "2026-11-21T09:30:00+00:00"
 INT = Annotated[int, Meta(ge=-LARGEST_INT - 1, le=LARGEST_INT)]
-INTEGER = {"type": "integer", "minimum": -LARGEST_INT - 1, "maximum": LARGEST_INT}
-TIME = {"type": "string", "format": "date-time"}
 TRAITS: Mapping[Kind, Traits] = {
-    Kind.TEXT: Traits(models.CharField, str, {"type": "string"}, "a string", "text"),
-    Kind.INT: Traits(models.IntegerField, INT, INTEGER, "a whole number of 32 bits", 1),
-    Kind.FLOAT: Traits(models.FloatField, float, {"type": "number"}, "a number", 1.5),
-    Kind.BOOLEAN: Traits(models.BooleanField, bool, {"type": "boolean"}, "true or false", example=True),
-    Kind.TIME: Traits(
-        models.DateTimeField, Annotated[datetime, Meta(tz=True)], TIME, f"a time such as {MOMENT}", MOMENT
-    ),
-    Kind.ENUM: Traits(models.CharField, str, {"type": "string"}, "one of ", ""),
-    Kind.RELATION: Traits(models.ForeignKey, str, {"type": "string"}, "an id", ""),
+    Kind.TEXT: Traits(models.CharField, str, "a string", "text"),
+    Kind.INT: Traits(models.IntegerField, INT, "a whole number of 32 bits", 1),
+    Kind.FLOAT: Traits(models.FloatField, float, "a number", 1.5),
+    Kind.BOOLEAN: Traits(models.BooleanField, bool, "true or false", example=True),
+    Kind.TIME: Traits(models.DateTimeField, Annotated[datetime, Meta(tz=True)], f"a time such as {MOMENT}", MOMENT),
+    Kind.ENUM: Traits(models.CharField, str, "one of ", ""),
+    Kind.RELATION: Traits(models.ForeignKey, str, "an id", ""),
 }
 NUMBERS = (Kind.INT, Kind.FLOAT)
 SCALARS = {kind.value: kind for kind in Kind if kind not in (Kind.ENUM, Kind.RELATION)}
@@ -202,11 +202,6 @@ class OwnType:
         """The path of the collection, without slash: `recipe-books`. The scopes begin with it."""
         return separate_words(self.plural, "-")
 
-    @property
-    def id_name(self) -> str:
-        """The name of the id in paths: `recipe_id`."""
-        return separate_words(self.name, "_") + "_id"
-
     @cached_property
     def noun(self) -> str:
         """The name of a row in messages: `recipe book`."""
@@ -221,17 +216,8 @@ class OwnType:
         return separate_words(self.plural, " ")
 
     @property
-    def plural_name(self) -> str:
-        """The plural as a part of other names: `RecipeBooks`."""
-        return self.plural[0].upper() + self.plural[1:]
-
-    @property
     def snake(self) -> str:
         return convert_to_snake(self.name)
-
-    @property
-    def file_name(self) -> str:
-        return f"{self.file.parent.name}/{self.file.name}"
 
     @property
     def place(self) -> str:
@@ -264,13 +250,6 @@ class OwnType:
         publication = {"publishedAt": "publication_order"} if self.has_publication else {}
         sortable = {field.name: field.column for field in self.fields if field.is_sortable}
         return {"createdAt": "created_at", "updatedAt": "updated_at", **publication, **sortable}
-
-    def write_inputs(self) -> dict[str, dict[str, str]]:
-        """Return the members of the inputs with values as SDL: those of a new row, of changes, and of the filter."""
-        changes = {field.input_name: field.write_input() for field in self.fields}
-        new = {field.input_name: f"{field.write_input()}{'!' * field.is_needed}" for field in self.fields}
-        filters = {name: write_filter(name, field) for name, field in self.filters.items()}
-        return {f"Create{self.name}Input": new, f"Update{self.name}Input": changes, f"{self.name}Filter": filters}
 
     def find_field(self, name: str) -> OwnField | None:
         return next((field for field in self.fields if field.name == name), None)

@@ -18,7 +18,7 @@ from django.template import Context, Engine
 
 from contentapi.core.identity import EDITORS, WRITERS, Role
 from contentapi.types.columns import list_arguments, list_audience, list_event_columns, list_indexes, list_rules
-from contentapi.types.declared import Related, list_models
+from contentapi.types.declared import Related, list_targets
 from contentapi.types.fields import TRAITS, Kind, OwnField, OwnType, convert_to_snake
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -49,15 +49,13 @@ def list_files(own: OwnType, root: Path, types: Sequence[OwnType], related: Rela
     """Return the texts of all new files but the migration, by their paths."""
     app, snake = root / own.app, own.snake
     tests = root / "tests" / own.app
-    labels = list_models(types, related)
-    apps_of_types = {each.snake: each.app for each in types}
     return {
         app / "__init__.py": "",
         app / "migrations" / "__init__.py": "",
-        app / "models.py": write_models(own, labels),
+        app / "models.py": write_models(own, list_targets(types, related)),
         own.file.parent / "resources" / f"{snake}.graphql": render("fragment.graphql", own),
         tests / "__init__.py": "",
-        tests / f"test_{snake}.py": write_test(own, apps_of_types),
+        tests / f"test_{snake}.py": write_test(own, {each.snake: each.app for each in types}),
         # After what it imports: with it, the app is installed
         app / "api.py": render("api.py.txt", own, imports=sorted([write_model_import(own), *IMPORTS])),
     }
@@ -65,19 +63,17 @@ def list_files(own: OwnType, root: Path, types: Sequence[OwnType], related: Rela
 
 def write_sdl(own: OwnType) -> str:
     """Return the SDL that follows the type."""
-    rule = READ_RULES[own.read].format(path=own.path)
-    new, changes, filters = ([*members.values()] for members in own.write_inputs().values())
-    return render("schema.graphql", own, read_rule=rule, new=new, changes=changes, filters=filters)
+    return render("schema.graphql", own, read_rule=READ_RULES[own.read].format(path=own.path))
 
 
-def write_models(own: OwnType, models: Mapping[str, str]) -> str:
-    """Return the module of the model. `models` has the labels of the types that relations lead to."""
+def write_models(own: OwnType, targets: Related) -> str:
+    """Return the module of the model. `targets` are the types that relations lead to."""
     texts = [f"self.{field.column}" for field in own.fields if field.kind == Kind.TEXT and field.is_required]
     kinds = {kind for kind, *_ in list_indexes(own)}
     written = render(
         "models.py.txt",
         own,
-        columns=[(each, each.column_class.__name__, [*list_arguments(each, models)]) for each in own.fields],
+        columns=[(each, each.column_class.__name__, [*list_arguments(each, targets)]) for each in own.fields],
         rules=[*list_rules(own)],
         indexes=[*list_indexes(own)],
         has_arrays=any(field.is_list for field in own.fields),

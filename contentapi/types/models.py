@@ -5,7 +5,7 @@ API = App(own_types=[OwnModel(Recipe)])
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +14,7 @@ from django.db.models import Model, Q
 from contentapi.core.identity import Actor, Scope
 from contentapi.events.declarations import Owners, Type, load_apps
 from contentapi.monitoring.audit import AuditEvent
-from contentapi.types.declared import find_readers, load_own_types
+from contentapi.types.declared import list_targets, load_own_types
 from contentapi.types.fields import AUTHOR, OwnField, OwnType, SdlError
 
 
@@ -65,9 +65,9 @@ class OwnModel:
     @cached_property
     def guarded(self) -> Sequence[OwnField]:
         """The required relations to types with a restricted audience. A row is visible only with these related rows."""
-        types = {own.name: own for own in load_own_types()}
-        readers = partial(find_readers, types=types, related=settings.RELATED_TYPES)
-        return [each for each in self.sdl.relations if each.is_required and readers(each.type_name) != "public"]
+        targets = list_targets(load_own_types(), settings.RELATED_TYPES)
+        required = [field for field in self.sdl.relations if field.is_required]
+        return [field for field in required if targets[field.type_name]["read"] != "public"]
 
     @cached_property
     def read_scope(self) -> Scope:

@@ -60,7 +60,7 @@ def write_paths() -> str:
         render(
             "openapi.yaml",
             own,
-            id=f"{{{own.id_name}}}",
+            id=f"{{{own.snake}_id}}",
             reads=RULES[own.read],
             writes=RULES[own.write],
             filters=[json.dumps(describe_filter(name, field)) for name, field in own.filters.items()],
@@ -137,4 +137,4 @@ def describe_type(kind: Any, selection: Any) -> Schema:
         return describe_object(kind, selection)
     if isinstance(kind, GraphQLEnumType):
         return {"type": "string", "enum": [*kind.values]}
-    return dict(TRAITS[SCALARS[kind.name]].schema) if kind.name in SCALARS else {"type": "string"}
+    return TRAITS[SCALARS[kind.name]].describe() if kind.name in SCALARS else {"type": "string"}

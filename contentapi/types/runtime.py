@@ -218,7 +218,7 @@ class RowPublication(OwnResource):
 def build_resources(own: OwnModel, shown: Representation) -> dict[str, type[Resource]]:
     """Return the classes of the paths of a type."""
     name, define = own.sdl.name, partial(define_resource, own, shown)
-    row = f"{own.sdl.path}/<str:{own.sdl.id_name}>"
+    row = f"{own.sdl.path}/<str:{own.sdl.snake}_id>"
     actions = ACTIONS if own.sdl.has_publication else {}
     return {
         own.sdl.path: define("Collection", RowCollection, body=define_body(own, f"New{name}", is_new=True)),

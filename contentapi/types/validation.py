@@ -47,17 +47,10 @@ def clean_value(own: OwnModel, actor: Actor, field: OwnField, value: Any, presen
     """Return a value as its column stores it, and what is wrong with it. Raises `Malformed` for a wrong type."""
     if value is None and field.is_required:
         return None, [NULL]
-    cleaned = convert_value(field, simplify_number(field, value))
+    cleaned = convert_value(field, value)
     if problem := find_problem(field, cleaned):
         return None, [problem]
     return find_rows(own, actor, field, cleaned, present) if field.kind == Kind.RELATION else (cleaned, [])
-
-
-def simplify_number(field: OwnField, value: Any) -> Any:
-    """Return 300 for 300.0, which JSON Schema calls an integer."""
-    if isinstance(value, list):
-        return [simplify_number(field, each) for each in value]
-    return int(value) if field.kind == Kind.INT and isinstance(value, float) and value.is_integer() else value
 
 
 def find_rows(own: OwnModel, actor: Actor, field: OwnField, value: Any, present: Any) -> tuple[Any, list[str]]:

@@ -9,7 +9,7 @@ import msgspec
 
 from contentapi.core.errors import Malformed
 from contentapi.core.text import require_storable
-from contentapi.types.fields import TRAITS, OwnField
+from contentapi.types.fields import TRAITS, Kind, OwnField
 
 
 def convert_value(field: OwnField, value: Any) -> Any:
@@ -27,7 +27,9 @@ def convert_value(field: OwnField, value: Any) -> Any:
 
 
 def convert_item(field: OwnField, value: Any) -> Any:
-    """Return the value, or each of a list. Raises `Malformed`."""
+    """Return the value, or each of a list. An `Int` can be 300.0, as in JSON Schema. Raises `Malformed`."""
+    if field.kind == Kind.INT and isinstance(value, float) and value.is_integer():
+        value = int(value)
     with suppress(msgspec.ValidationError, OverflowError):  # a time can be too early or too late in UTC
         item = msgspec.convert(value, field.decoded)
         if isinstance(item, datetime):

@@ -36,7 +36,7 @@ WITHOUT_RELATIONS = (
     .replace("author: Author!", "eatenAt: DateTime")
     .replace("write: author", "write: editor")
 )
-LABELS = {"Author": "blog.Author"}
+TARGETS = {"Author": {"model": "blog.Author"}}
 
 
 @pytest.fixture
@@ -124,9 +124,9 @@ def test_key_leads_to_the_table_of_the_type() -> None:
     author = OwnField(name="author", type_name="Author", kind=Kind.RELATION, is_required=True)
     column = Comment._meta.get_field("author")
 
-    assert is_same(author, column, LABELS)
-    assert not is_same(author, column, {"Author": "blog.Image"})
-    assert not is_same(replace(author, is_list=True), column, LABELS)
+    assert is_same(author, column, TARGETS)
+    assert not is_same(author, column, {"Author": {"model": "blog.Image"}})
+    assert not is_same(replace(author, is_list=True), column, TARGETS)
 
 
 def test_files_that_lack_a_field_are_named(recipe: OwnType) -> None:
