@@ -81,5 +81,4 @@ def list_audience(own: OwnType) -> dict[str, bool]:
 
 def list_event_columns(own: OwnType) -> list[str]:
     """Return the columns of which a change is an event."""
-    names = [field.input_column if field.kind == Kind.RELATION else field.column for field in own.fields]
-    return [*names, *(["published_at"] if own.has_publication else [])]
+    return [*(field.input_column for field in own.fields), *(["published_at"] if own.has_publication else [])]

@@ -137,7 +137,7 @@ class OwnField:
 
     @property
     def input_column(self) -> str:
-        """The name in services: `cover_id` and `related_ids` for relations."""
+        """The name in services, and of the attribute of a row with the value: `cover_id` for the relation `cover`."""
         return convert_to_snake(self.input_name)
 
     @property

@@ -84,12 +84,11 @@ def build_form_field(own: OwnModel, field: OwnField) -> forms.Field:
     return ValueField(field, required=field.is_needed)
 
 
-def build_related_input(own: OwnModel, field: OwnField) -> forms.Widget:
+def build_related_input(own: OwnModel, field: OwnField) -> Any:
     if field.is_list:
         return RelatedListInput(own, field)
     key_input = own.types[field.type_name].key_input
-    widget: forms.Widget = import_string(key_input)() if key_input else RelatedInput(own, field)
-    return widget
+    return import_string(key_input)() if key_input else RelatedInput(own, field)
 
 
 class OwnForm(ServiceForm):
@@ -107,7 +106,7 @@ class OwnForm(ServiceForm):
         for field in self.own.sdl.fields:
             name = field.input_column
             if name in self.fields:
-                value = getattr(row, self.own.get_column(field)) if row.pk else None
+                value = getattr(row, name) if row.pk else None
                 self.fields[name].initial = self.initial[name] = value
         self.fields[OPENED].initial = row.version if row.pk else None
         if self.is_bound and isinstance(self.api_error, VersionConflict):  # who saves again has seen the notice

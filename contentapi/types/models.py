@@ -86,11 +86,6 @@ class OwnModel:
         author = getattr(row, AUTHOR, None)
         return author and author.user_id
 
-    def get_column(self, declared: OwnField) -> str:
-        """Return the name of the attribute with the value of a field: of a relation, that with its key."""
-        column: Any = self.model._meta.get_field(declared.column)
-        return str(column.attname)
-
 
 def get_own_model(model: type[Model]) -> OwnModel:
     """Return the declaration of a model. Raises `KeyError` for a model that no app declares as an own type."""

@@ -5,7 +5,7 @@ field, as JSON, by its name. The values of a field that leaves the SDL stay in t
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, cached_property
@@ -158,16 +158,10 @@ def read_own_fields(folder: Path, own: OwnFields) -> OwnFields:
         if name in fields:
             raise SdlError(f"{place}: another own field has this name.")
         fields[name] = check_field(field, place)
-    own = replace(own, fields=fields)
-    require_old_names(own, taken.union(own.names))
-    return own
-
-
-def require_old_names(own: OwnFields, present: Collection[str]) -> None:
-    """Raise `SdlError` if the name that a field had before is that of a present field."""
-    for field in own.fields.values():
-        if field.was in present:
+    for field in fields.values():
+        if field.was in taken.union(each.name for each in fields.values()):
             raise SdlError(f"{own.type_name}.{field.name}: was names {field.was}, which is a field too.")
+    return replace(own, fields=fields)
 
 
 def list_fields(files: Files, *type_names: str) -> Iterator[str]:

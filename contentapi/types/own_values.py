@@ -136,20 +136,17 @@ def adapt_indexes(connection: Any) -> None:
     Concurrently: neither blocks writes. An index of which an earlier build was interrupted is built again.
     """
     for own in DECLARED.values():
-        if own.table:
-            with connection.cursor() as cursor:
-                adapt_indexes_of(cursor, own)
-
-
-def adapt_indexes_of(cursor: Any, own: OwnFields) -> None:
-    wanted = dict(write_indexes(own))
-    cursor.execute(FIND_INDEXES, [own.table, f"own_{own.table}_"])
-    found = dict(cursor.fetchall())
-    complete = {name for name in wanted if found.get(name)}
-    for name in found.keys() - complete:
-        cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
-    for name in wanted.keys() - complete:
-        cursor.execute(wanted[name])
+        if not own.table:
+            continue
+        wanted = dict(write_indexes(own))
+        with connection.cursor() as cursor:
+            cursor.execute(FIND_INDEXES, [own.table, f"own_{own.table}_"])
+            found = dict(cursor.fetchall())
+            complete = {name for name in wanted if found.get(name)}
+            for name in found.keys() - complete:
+                cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+            for name in wanted.keys() - complete:
+                cursor.execute(wanted[name])
 
 
 def write_indexes(own: OwnFields) -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ def visible_rows(own: OwnModel, actor: Actor) -> Q:
     visible = build_published_condition(own, actor)
     for field in own.guarded:
         target = own.types[field.type_name]
-        named = target.projection.model._base_manager.filter(pk=OuterRef(own.get_column(field)))
+        named = target.projection.model._base_manager.filter(pk=OuterRef(field.input_column))
         visible &= Q(Exists(target.related(named, actor)))
     return visible if own.rows is None else visible & own.rows(actor)
 

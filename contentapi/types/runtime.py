@@ -72,7 +72,13 @@ def build_app(own: OwnModel) -> App:
         ["created", "updated", *publication, "deleted"], partial(policy.visible_events, own), shown, limit
     )
     node = selectors.build_node_selector(own)
-    declared = Type(projection, node, events, partial(select_visible, own), uses=build_uses(own))
+    declared = Type(
+        projection,
+        node,
+        events,
+        related=lambda rows, actor: rows.filter(policy.visible_rows(own, actor)),
+        uses=build_uses(own),
+    )
     payloads = [
         Projection(f"{verb.capitalize()}{sdl.name}Payload", own.model, {sdl.singular: SameRowAsType()})
         for verb in sdl.verbs
@@ -109,10 +115,6 @@ def build_field(own: OwnModel, field: OwnField) -> ProjectedField | str:
     return ToOne(field.column, None if field.is_required else select_related)
 
 
-def select_visible(own: OwnModel, rows: QuerySet[Any], actor: Actor) -> QuerySet[Any]:
-    return rows.filter(policy.visible_rows(own, actor))
-
-
 def build_uses(own: OwnModel) -> list[Use]:
     """Return a use for each type that the relations of a type lead to."""
     relations: dict[str, list[OwnField]] = {}
@@ -129,7 +131,7 @@ def build_uses(own: OwnModel) -> list[Use]:
 def select_referring(own: OwnModel, fields: Sequence[OwnField], pk: Any) -> QuerySet[Any]:
     """Return the rows that refer to an object by one of some fields. `pk` may be an expression."""
     conditions = [
-        Q(**({f"{field.column}__contains": [pk]} if field.is_list else {own.get_column(field): pk})) for field in fields
+        Q(**({f"{field.column}__contains": [pk]} if field.is_list else {field.input_column: pk})) for field in fields
     ]
     return own.model._base_manager.filter(reduce(or_, conditions, Q(pk__in=())))
 

@@ -33,9 +33,7 @@ def clean_values(
     columns, problems = {}, {}
     for name, field in fields.items():
         if field.name != AUTHOR and (name in values or (is_new and field.is_required)):
-            column = own.get_column(field)
-            value, found = clean_value(own, actor, field, values.get(name), getattr(present, column, None))
-            columns[column] = value
+            columns[name], found = clean_value(own, actor, field, values.get(name), getattr(present, name, None))
             if found:
                 problems[field.input_name] = found
     if problems:

@@ -70,7 +70,7 @@ class Command(OperatorCommand):
     def write_migrations_in_another_process(self, own: OwnType, written: Collection[Path]) -> None:
         """Raise `CommandError`, and take the apps back that this run has installed, if their models cannot be used."""
         try:
-            run_again("start_type", own.name)
+            subprocess.run([sys.executable, sys.argv[0], "start_type", own.name], check=True, cwd=settings.BASE_DIR)
         except subprocess.CalledProcessError:
             for path in written:
                 if path.name == "api.py":
@@ -80,10 +80,6 @@ class Command(OperatorCommand):
     def write(self, path: Path, text: str) -> None:
         write_file(path, text)
         self.info(f"Wrote {path.relative_to(settings.BASE_DIR)}.")
-
-
-def run_again(*words: str) -> None:
-    subprocess.run([sys.executable, sys.argv[0], *words], check=True, cwd=settings.BASE_DIR)
 
 
 def list_missing_files(own: OwnType, types: Mapping[str, OwnType]) -> dict[Path, str]:

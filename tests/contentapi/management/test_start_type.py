@@ -1,10 +1,12 @@
 """The command `start_type`: what it writes, what it leaves, and what it refuses."""
 
-import subprocess
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from subprocess import CalledProcessError
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.apps import apps
@@ -36,7 +38,9 @@ def project(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch)
     # This project has the type if the example was copied into it.
     monkeypatch.delitem(apps.app_configs, "recipes", raising=False)
     monkeypatch.setattr(start_type, "find_spec", lambda name: None if name == "recipes" else find_spec(name))
-    monkeypatch.setattr(start_type, "run_again", lambda *words: write(tmp_path, "run", " ".join(words)))
+    # The formatter runs in another process too.
+    run = Mock(side_effect=lambda command, **_: write(tmp_path, "run", " ".join(command[2:])))
+    monkeypatch.setattr(start_type, "subprocess", SimpleNamespace(run=run, CalledProcessError=CalledProcessError))
     yield tmp_path
     load_own_types.cache_clear()
 
@@ -91,10 +95,9 @@ def test_type_with_all_its_files_is_refused(project: Path) -> None:
 
 
 def test_app_that_cannot_be_imported_is_not_installed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*words: str) -> None:
-        raise subprocess.CalledProcessError(1, words)
-
-    monkeypatch.setattr(start_type, "run_again", fail)
+    monkeypatch.setattr(
+        "contentapi.management.commands.start_type.subprocess.run", Mock(side_effect=CalledProcessError(1, []))
+    )
     with pytest.raises(CommandError, match=r"recipes/models\.py cannot be used"):
         call_command("start_type", "Recipe")
 
