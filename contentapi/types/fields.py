@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from ariadne import convert_camel_case_to_snake
 from django.db import models
+from django.utils.text import camel_case_to_spaces
 from msgspec import Meta
 from msgspec.json import schema as json_schema
 
@@ -141,11 +142,6 @@ class OwnField:
         return convert_to_snake(self.input_name)
 
     @property
-    def input_type(self) -> str:
-        """The type in inputs, where null is allowed: `[ID!]` for a list of relations."""
-        return f"[{self.item_type}!]" if self.is_list else self.item_type
-
-    @property
     def item_type(self) -> str:
         return "ID" if self.kind == Kind.RELATION else self.type_name
 
@@ -162,7 +158,7 @@ class OwnField:
     @property
     def label(self) -> str:
         """The name in forms: `Event at` for `eventAt`."""
-        return separate_words(self.name, " ").capitalize()
+        return camel_case_to_spaces(self.name).capitalize()
 
     @property
     def is_never_null(self) -> bool:
@@ -170,9 +166,10 @@ class OwnField:
         return self.is_list or self.is_required
 
     def write_input(self) -> str:
-        """Return the member of an input as SDL: `"A line under the title." subtitle: String`."""
+        """Return the member of an input as SDL, where null is allowed: `"A line under the title." subtitle: String`."""
+        type_name = f"[{self.item_type}!]" if self.is_list else self.item_type
         description = f"{json.dumps(self.description, ensure_ascii=False)} " if self.description else ""
-        return f"{description}{self.input_name}: {self.input_type}"
+        return f"{description}{self.input_name}: {type_name}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,12 +197,12 @@ class OwnType:
     @cached_property
     def path(self) -> str:
         """The path of the collection, without slash: `recipe-books`. The scopes begin with it."""
-        return separate_words(self.plural, "-")
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", self.plural).lower()
 
     @cached_property
     def noun(self) -> str:
         """The name of a row in messages: `recipe book`."""
-        return separate_words(self.name, " ")
+        return camel_case_to_spaces(self.name)
 
     @property
     def a_noun(self) -> str:
@@ -213,7 +210,7 @@ class OwnType:
 
     @cached_property
     def nouns(self) -> str:
-        return separate_words(self.plural, " ")
+        return camel_case_to_spaces(self.plural)
 
     @property
     def snake(self) -> str:
@@ -253,11 +250,6 @@ class OwnType:
 
     def find_field(self, name: str) -> OwnField | None:
         return next((field for field in self.fields if field.name == name), None)
-
-
-def separate_words(name: str, separator: str) -> str:
-    """Return a name of the API as words: `menu cards` for `menuCards`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", separator, name).lower()
 
 
 def name_place(path: Path, name: str) -> str:

@@ -67,7 +67,7 @@ class RelatedField(forms.Field):
 
     def to_python(self, value: Any) -> Any:
         if self.is_list:
-            return [parse_id(str(text)) for text in value or ()]
+            return [parse_id(str(text)) for text in value or () if text]
         return None if value in self.empty_values else parse_id(str(value))
 
     def has_changed(self, initial: Any, data: Any) -> bool:

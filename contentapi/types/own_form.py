@@ -16,7 +16,7 @@ from contentapi.types.own_fields import COLUMN, OwnFields
 from contentapi.types.values import find_problem
 
 ONE_LINE = 200  # characters of a text that fits into one line
-BOOLEANS = (("false", "No"), ("true", "Yes"))
+BOOLEANS = [("false", "No"), ("true", "Yes")]
 
 
 def build_widget(field: OwnField) -> Any:
@@ -24,17 +24,13 @@ def build_widget(field: OwnField) -> Any:
     if field.is_list:
         return Textarea({"rows": 3, "class": "grows"})
     if field.kind in (Kind.BOOLEAN, Kind.ENUM):
-        return UnfoldAdminSelectWidget(choices=list_choices(field))
+        choices = BOOLEANS if field.kind == Kind.BOOLEAN else [(value, value) for value in field.values]
+        return UnfoldAdminSelectWidget(choices=choices if field.is_required else [("", "—"), *choices])
     if field.kind in NUMBERS:
         return UnfoldAdminTextInputWidget({"type": "number", **list_limits(field)})
     if field.kind == Kind.TEXT and field.max_length > ONE_LINE:
         return Textarea({"rows": 3, "class": "grows", "maxlength": field.max_length})
     return UnfoldAdminTextInputWidget({"dir": "auto", "maxlength": field.max_length})
-
-
-def list_choices(field: OwnField) -> Sequence[tuple[str, str]]:
-    choices = BOOLEANS if field.kind == Kind.BOOLEAN else [(value, value) for value in field.values]
-    return choices if field.is_required else [("", "—"), *choices]
 
 
 def list_limits(field: OwnField) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What the API has for each own type, made of its SDL and its model: an `App` like one that is written by hand."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
@@ -63,7 +63,7 @@ def build_app(own: OwnModel) -> App:
     sdl = own.sdl
     defaults = [verb for verb, rule in (("Create", own.create), ("Update", own.update)) if rule is None]
     require_known_members(sdl, *(f"{verb}{sdl.name}Input" for verb in defaults), f"{sdl.name}SortField")
-    projection = build_projection(own)
+    projection = Projection(sdl.name, own.model, {field.name: build_field(own, field) for field in sdl.fields})
     connection = ConnectionType(projection)
     shown = Representation(projection, noun=sdl.noun, version=VERSION)
     publication = ["published", "unpublished"] if sdl.has_publication else []
@@ -96,13 +96,8 @@ def build_app(own: OwnModel) -> App:
     )
 
 
-def build_projection(own: OwnModel) -> Projection:
-    """Return the projection of a type: plain columns, and relations to rows that the actor may see."""
-    fields: Mapping[str, ProjectedField | str] = {field.name: build_field(own, field) for field in own.sdl.fields}
-    return Projection(own.sdl.name, own.model, fields)
-
-
 def build_field(own: OwnModel, field: OwnField) -> ProjectedField | str:
+    """Return what a projection has for a field: a plain column, or a relation to rows that the actor may see."""
     if field.kind != Kind.RELATION:
         return field.column
 

@@ -23,6 +23,7 @@ from contentapi.rest import Body
 from contentapi.rest.openapi import read_openapi_file
 from contentapi.schema import APPS, EVENT_TYPES, SCHEMA
 from contentapi.types import runtime
+from contentapi.types.bodies import add_null, refer
 from contentapi.types.declared import load_own_types
 from contentapi.types.own_fields import DECLARED, OwnFields
 from tests.content import TEXT_FIELDS
@@ -115,7 +116,7 @@ def describe_page(item: str) -> Schema:
     words = re.sub(r"(?<!^)(?=[A-Z])", " ", item).lower()
     kind = SCHEMA.type_map.get(f"{item}Connection")
     text = re.split(r"\.| on ", kind.description or "")[0] if kind else f"A page of {words}s"
-    data = {"description": "The items.", "type": "array", "items": build_reference(item)}
+    data = {"description": "The items.", "type": "array", "items": refer(item)}
     page = build_object(f"{item}Page", f"{text}, by cursor or by offset.", {"data": data, **PAGE}, optional=PAGE)
     return {**page, "additionalProperties": False}
 
@@ -124,16 +125,6 @@ def build_object(name: str, description: str | None, properties: Schema, *, opti
     required = [key for key in properties if key not in optional]
     described: Schema = {"description": OWN.get(name) or " ".join((description or "").split()), "type": "object"}
     return {**described, **({"required": required} if required else {}), "properties": properties}
-
-
-def add_null(schema: Schema) -> Schema:
-    if "type" not in schema:
-        return {"anyOf": [schema, {"type": "null"}]}
-    return {**schema, "type": [schema["type"], "null"]}
-
-
-def build_reference(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
 
 
 # --- Representations ------------------------------------------------------------------------------------
@@ -157,8 +148,8 @@ def describe_output(
     """Describe a field of the SDL. One that is left out if it is null is never null."""
     written, is_nullable = str(field.type), not is_non_null_type(field.type) and not is_left_out
     if (key, written) == ("id", "ID!"):
-        return build_reference("Id")
-    schema = build_reference("Moment") if written == "DateTime!" else describe_type(field.type, below, found)
+        return refer("Id")
+    schema = refer("Moment") if written == "DateTime!" else describe_type(field.type, below, found)
     described = {"description": find_description(owner, key, field.description)}
     return {**(add_null(schema) if is_nullable else schema), **find_keywords(owner, key), **described}
 
@@ -172,14 +163,14 @@ def describe_type(written: Any, below: Selection, found: dict[str, Schema]) -> S
         values = [f"`{value}`: {each.description}" for value, each in kind.values.items()]
         description = " ".join([kind.description or "", *values])
         found[kind.name] = {"description": description, "type": "string", "enum": list(kind.values)}
-        return build_reference(kind.name)
+        return refer(kind.name)
     if isinstance(kind, GraphQLObjectType):
         name = NAMES.get(kind.name, kind.name)
         schema = describe_object(kind, below, name, found)
         if kind.name in INLINE:
             return schema
         found[name] = schema
-        return build_reference(name)
+        return refer(name)
     return dict(SCALARS[kind.name])
 
 
@@ -232,7 +223,7 @@ def describe_enumeration(kind: type) -> Schema:
 def describe_input(of_sdl: Any, decoded: Schema, keywords: Schema) -> Schema:
     """Return the schema of a value that is not null: an enum or an object of the SDL, or what the struct decodes."""
     if isinstance(of_sdl, GraphQLEnumType):
-        return build_reference(of_sdl.name)
+        return refer(of_sdl.name)
     if isinstance(of_sdl, GraphQLInputObjectType):
         properties = {key: describe_output("", key, field, (), {}) for key, field in of_sdl.fields.items()}
         return {**build_object("", of_sdl.description, properties), "additionalProperties": False}

@@ -85,18 +85,6 @@ class BodyField(TextField):
         return MARK.sub("", super().to_python(value))
 
 
-class CoauthorsField(forms.Field):
-    """The ids of authors, in the order of the list. The service decides whether they can be co-authors."""
-
-    widget = CoauthorsInput
-
-    def to_python(self, value: Any) -> list[int]:
-        return [parse_id(str(text)) for text in value or () if text]
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return self.to_python(initial) != self.to_python(data)
-
-
 def build_text(widget: Any, help_text: str, **options: Any) -> TextField:
     """Return the field of a text. An empty one is null."""
     return TextField(widget=widget, required=False, empty_value=None, help_text=help_text, **options)

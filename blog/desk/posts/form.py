@@ -17,6 +17,7 @@ from blog.services import CopyAction, Edit, StateAction
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
 from contentapi.desk.forms import LinesField, ServiceForm, Textarea
+from contentapi.types.forms import RelatedField
 from contentapi.types.own_form import OwnFieldsField, keep_changes, list_own_inputs
 
 NEW = "new"  # replaces the id of an unsaved post in addresses
@@ -89,7 +90,9 @@ class PostForm(ServiceForm):
         ),
         help_text=f"At most {models.MAX_TAGS}. Press Enter or type a comma after each tag.",
     )
-    coauthor_ids = fields.CoauthorsField(
+    coauthor_ids = RelatedField(
+        is_list=True,
+        widget=fields.CoauthorsInput,
         label="Co-authors",
         required=False,
         help_text=f"At most {models.MAX_COAUTHORS}, in the order in which readers see them. Remove and choose a name "
