@@ -60,16 +60,22 @@ def read_own_types(folder: Path, related: Related) -> Sequence[OwnType]:
     found = [read_own_type(node, path, enums) for path, node in nodes if find_directive(node, "type")]
     by_name = {own.name: own for own in sorted(found, key=lambda own: own.name)}
     apps = Counter(own.app for own in found)
+    targets = list_targets(found, related)
     for own in by_name.values():
         if apps[own.app] > 1:
             raise SdlError(f"{own.place}: another own type has the app {own.app}; each has an app of its own.")
         require_free_names(own, {*list_names(files, own.file)})
         for field in own.relations:
-            require_relation(own, field, by_name, list_targets([*by_name.values()], related))
+            require_relation(own, field, by_name, targets)
         # The start, which has no parser, must read the same declaration.
         if OwnAccess(own.path, own.read, own.write) not in find_own_access(own.file.parent):
             raise SdlError(f"{own.place}: write @type(…) without comments, at the beginning of the type.")
     return tuple(by_name.values())
+
+
+def load_targets() -> Related:
+    """Return the types that relations can lead to. Raises `SdlError`."""
+    return list_targets(load_own_types(), settings.RELATED_TYPES)
 
 
 def list_targets(types: Sequence[OwnType], related: Related) -> Related:

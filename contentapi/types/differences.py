@@ -1,11 +1,10 @@
 """Where the model and the inputs of an own type differ from its SDL: the server does not start then."""
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.checks import Error
 from django.db import models
@@ -13,7 +12,7 @@ from django.db.models import Q
 from graphql import parse
 
 from contentapi.types.columns import list_audience, list_event_columns, list_indexes, list_rules
-from contentapi.types.declared import Related, list_targets, load_own_types
+from contentapi.types.declared import Related, load_own_types, load_targets
 from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
 from contentapi.types.generation import render, write_models, write_sdl
 from contentapi.types.sdl import read_definitions
@@ -51,10 +50,9 @@ def list_differences(own: OwnType, *, is_complete: bool = False) -> Iterator[Dif
 
 def describe_difference(own: OwnType, what: str, *names: str) -> Difference:
     """Return a difference of the model with the lines of the code that have these names."""
-    code = write_models(own, list_targets(load_own_types(), settings.RELATED_TYPES)) if names else ""
-    return Difference(
-        f"{own.place}{what}", f"{own.app}/models.py", [line for name in names for line in find_lines(code, name)]
-    )
+    code = write_models(own, load_targets()) if names else ""
+    lines = [line for name in names for line in find_lines(code, name)]
+    return Difference(f"{own.place}{what}", f"{own.app}/models.py", lines)
 
 
 def find_lines(code: str, name: str) -> list[str]:
@@ -70,12 +68,18 @@ def find_lines(code: str, name: str) -> list[str]:
 
 
 def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
-    file, targets = f"{own.app}/models.py", list_targets(load_own_types(), settings.RELATED_TYPES)
     columns: dict[str, Any] = {column.name: column for column in model._meta.concrete_fields}
+    targets = load_targets()
     for field in own.fields:
         if not is_same(field, columns.pop(field.column, None), targets):
-            what = f".{field.name} differs from {file}: manage.py start_type {own.name} --diff shows it."
-            yield describe_difference(own, what, field.column)
+            place = f".{field.name} differs from {own.app}/models.py"
+            yield describe_difference(own, f"{place}: manage.py start_type {own.name} --diff shows it.", field.column)
+    yield from list_other_column_differences(own, columns)
+
+
+def list_other_column_differences(own: OwnType, columns: Mapping[str, Any]) -> Iterator[Difference]:
+    """Yield the columns of a publication that are missing, and those of no field that need a value."""
+    file = f"{own.app}/models.py"
     if own.has_publication and "publication_order" not in columns:
         what = f".publishedAt: {file} lacks the columns of a publication."
         yield describe_difference(own, what, "published_at", "publication_order")

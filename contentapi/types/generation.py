@@ -23,10 +23,6 @@ from contentapi.types.fields import TRAITS, Kind, OwnField, OwnType, convert_to_
 
 TEMPLATES = Path(__file__).parent / "templates"
 ROOT = TEMPLATES.parents[2]  # with the configuration of the formatter
-IMPORTS = (  # of the declaration
-    "from contentapi.events.declarations import App",
-    "from contentapi.types.models import OwnModel",
-)
 TAG_LINE = re.compile(r"^[ \t]*(\{%[^%]*%\}|\{#.*#\})[ \t]*\n", re.MULTILINE)
 READ_RULES = {
     "public": "",
@@ -34,9 +30,9 @@ READ_RULES = {
     "staff": " Requires the scope `{path}:read` of an editor or an admin.",
 }
 NEEDED = [
-    ("contentapi", "0001_initial"),
-    ("events", "0001_initial"),
-]  # the sequence of the ids, the table of new events
+    ("contentapi", "0001_initial"),  # the sequence of the ids
+    ("events", "0001_initial"),  # the table of new events
+]
 
 
 def render(template: str, own: OwnType, **more: Any) -> str:
@@ -57,7 +53,7 @@ def list_files(own: OwnType, root: Path, types: Sequence[OwnType], related: Rela
         tests / "__init__.py": "",
         tests / f"test_{snake}.py": write_test(own, {each.snake: each.app for each in types}),
         # After what it imports: with it, the app is installed
-        app / "api.py": render("api.py.txt", own, imports=sorted([write_model_import(own), *IMPORTS])),
+        app / "api.py": render("api.py.txt", own),
     }
 
 
@@ -108,10 +104,6 @@ def format_code(code: str) -> str:
     return done.stdout if done.returncode == 0 else code
 
 
-def write_model_import(own: OwnType) -> str:
-    return f"from {own.app}.models import {own.name}"
-
-
 def list_test_imports(own: OwnType, needed: Sequence[OwnField], apps_of_types: Mapping[str, str]) -> list[str]:
     """Return the imports, among them those of what makes the rows that required relations name."""
     related = sorted({convert_to_snake(field.type_name) for field in needed if field.kind == Kind.RELATION})
@@ -120,7 +112,7 @@ def list_test_imports(own: OwnType, needed: Sequence[OwnField], apps_of_types: M
     return sorted(
         [
             "from contentapi.core.identity import Role",
-            write_model_import(own),
+            f"from {own.app}.models import {own.name}",
             "from tests.conftest import GraphQL",
             f"from tests.factories import {', '.join(others)}",
             "from tests.resources import send_request",

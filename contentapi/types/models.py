@@ -8,13 +8,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Model, Q
 
 from contentapi.core.identity import Actor, Scope
 from contentapi.events.declarations import Owners, Type, load_apps
 from contentapi.monitoring.audit import AuditEvent
-from contentapi.types.declared import list_targets, load_own_types
+from contentapi.types.declared import load_own_types, load_targets
 from contentapi.types.fields import AUTHOR, OwnField, OwnType, SdlError
 
 
@@ -65,7 +64,7 @@ class OwnModel:
     @cached_property
     def guarded(self) -> Sequence[OwnField]:
         """The required relations to types with a restricted audience. A row is visible only with these related rows."""
-        targets = list_targets(load_own_types(), settings.RELATED_TYPES)
+        targets = load_targets()
         required = [field for field in self.sdl.relations if field.is_required]
         return [field for field in required if targets[field.type_name]["read"] != "public"]
 

@@ -5,7 +5,7 @@ field, as JSON, by its name. The values of a field that leaves the SDL stay in t
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, cached_property
@@ -72,6 +72,12 @@ class OwnFields:
         for field in self.fields.values():
             if field.name.lower() in taken:
                 raise SdlError(f"{self.type_name}.{field.name}: an own field cannot be named {what}.")
+
+    def refuse_old_names(self, others: Collection[str]) -> None:
+        """Raise `SdlError` if the name that a field had before is that of a present field."""
+        for field in self.fields.values():
+            if field.was in (*others, *self.names):
+                raise SdlError(f"{self.type_name}.{field.name}: was names {field.was}, which is a field too.")
 
     def gather(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values by their names in Python, with those of own fields together as `own`, by their names."""
@@ -158,10 +164,9 @@ def read_own_fields(folder: Path, own: OwnFields) -> OwnFields:
         if name in fields:
             raise SdlError(f"{place}: another own field has this name.")
         fields[name] = check_field(field, place)
-    for field in fields.values():
-        if field.was in taken.union(each.name for each in fields.values()):
-            raise SdlError(f"{own.type_name}.{field.name}: was names {field.was}, which is a field too.")
-    return replace(own, fields=fields)
+    own = replace(own, fields=fields)
+    own.refuse_old_names(taken)
+    return own
 
 
 def list_fields(files: Files, *type_names: str) -> Iterator[str]:

@@ -24,13 +24,17 @@ def build_widget(field: OwnField) -> Any:
     if field.is_list:
         return Textarea({"rows": 3, "class": "grows"})
     if field.kind in (Kind.BOOLEAN, Kind.ENUM):
-        choices = BOOLEANS if field.kind == Kind.BOOLEAN else [(value, value) for value in field.values]
-        return UnfoldAdminSelectWidget(choices=choices if field.is_required else [("", "—"), *choices])
+        return UnfoldAdminSelectWidget(choices=list_choices(field))
     if field.kind in NUMBERS:
         return UnfoldAdminTextInputWidget({"type": "number", **list_limits(field)})
     if field.kind == Kind.TEXT and field.max_length > ONE_LINE:
         return Textarea({"rows": 3, "class": "grows", "maxlength": field.max_length})
     return UnfoldAdminTextInputWidget({"dir": "auto", "maxlength": field.max_length})
+
+
+def list_choices(field: OwnField) -> Sequence[tuple[str, str]]:
+    choices = BOOLEANS if field.kind == Kind.BOOLEAN else [(value, value) for value in field.values]
+    return choices if field.is_required else [("", "—"), *choices]
 
 
 def list_limits(field: OwnField) -> dict[str, Any]:

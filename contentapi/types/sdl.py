@@ -174,7 +174,10 @@ def require_possible_limits(found: Mapping[str, Any], kind: Kind, place: str) ->
     for name, most in (("maxLength", MAX_LENGTH), ("maxItems", MAX_ITEMS)):
         if not 1 <= found.get(name, 1) <= most:
             raise SdlError(f"{place}: {name} must be from 1 to {most:,}.")
-    limits = [found[name] for name in ("minimum", "maximum") if name in found]
+    require_possible_range([found[name] for name in ("minimum", "maximum") if name in found], kind, place)
+
+
+def require_possible_range(limits: Sequence[float], kind: Kind, place: str) -> None:
     if not all(abs(limit) <= sys.float_info.max for limit in limits):  # an integer can be larger than each float
         raise SdlError(f"{place}: the limits must be finite numbers.")
     if kind == Kind.INT and any(limit != int(limit) or abs(limit) > LARGEST_INT for limit in limits):
