@@ -1,6 +1,5 @@
 """What a team declares in the SDL: an own type, and the fields of own types and of others, with their limits."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +9,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
+import msgspec
 from ariadne import convert_camel_case_to_snake
 from django.db import models
-from django.utils.text import camel_case_to_spaces
+from graphql import StringValueNode, print_ast
 from msgspec import Meta
-from msgspec.json import schema as json_schema
 
 AUTHOR = "author"
 TAG = "tag"
@@ -54,7 +53,7 @@ class Traits(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """Return the JSON Schema of a value."""
-        return json_schema(self.decoded)
+        return msgspec.json.schema(self.decoded)
 
 
 MOMENT = "2026-11-21T09:30:00+00:00"
@@ -158,7 +157,7 @@ class OwnField:
     @property
     def label(self) -> str:
         """The name in forms: `Event at` for `eventAt`."""
-        return camel_case_to_spaces(self.name).capitalize()
+        return separate_words(self.name, " ").capitalize()
 
     @property
     def is_never_null(self) -> bool:
@@ -166,9 +165,9 @@ class OwnField:
         return self.is_list or self.is_required
 
     def write_input(self) -> str:
-        """Return the member of an input as SDL, where null is allowed: `"A line under the title." subtitle: String`."""
+        """Return the member of an input as SDL, where null is allowed: its description, and `subtitle: String`."""
         type_name = f"[{self.item_type}!]" if self.is_list else self.item_type
-        description = f"{json.dumps(self.description, ensure_ascii=False)} " if self.description else ""
+        description = write_description(self.description)
         return f"{description}{self.input_name}: {type_name}"
 
 
@@ -197,12 +196,12 @@ class OwnType:
     @cached_property
     def path(self) -> str:
         """The path of the collection, without slash: `recipe-books`. The scopes begin with it."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "-", self.plural).lower()
+        return separate_words(self.plural, "-")
 
     @cached_property
     def noun(self) -> str:
         """The name of a row in messages: `recipe book`."""
-        return camel_case_to_spaces(self.name)
+        return separate_words(self.name, " ")
 
     @property
     def a_noun(self) -> str:
@@ -210,7 +209,7 @@ class OwnType:
 
     @cached_property
     def nouns(self) -> str:
-        return camel_case_to_spaces(self.plural)
+        return separate_words(self.plural, " ")
 
     @property
     def snake(self) -> str:
@@ -252,10 +251,20 @@ class OwnType:
         return next((field for field in self.fields if field.name == name), None)
 
 
+def separate_words(name: str, separator: str) -> str:
+    """Return a name of the API as words: `menu cards` for `menuCards`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", separator, name).lower()
+
+
 def name_place(path: Path, name: str) -> str:
     return f"{path.parent.name}/{path.name}: {name}"
 
 
+def write_description(text: str) -> str:
+    """Return a description as SDL, in a block as linters want it, with the space after it."""
+    return f"{print_ast(StringValueNode(value=text, block=True))} " if text else ""
+
+
 def write_filter(name: str, field: OwnField) -> str:
     """Return a member of the filter as SDL."""
-    return f'"Only those with this `{name}`." {name}: {field.item_type}'
+    return f'"""Only those with this `{name}`.""" {name}: {field.item_type}'

@@ -6,14 +6,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from io import StringIO
-from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from django.core.management import call_command
-from django.core.management.commands import makemigrations
-from django.db.migrations import Migration
-from django.db.migrations.writer import MigrationWriter
 from django.template import Context, Engine
 
 from contentapi.core.identity import EDITORS, WRITERS, Role
@@ -29,10 +25,15 @@ READ_RULES = {
     "member": " Requires a credential with the scope `{path}:read`.",
     "staff": " Requires the scope `{path}:read` of an editor or an admin.",
 }
-NEEDED = [
-    ("contentapi", "0001_initial"),  # the sequence of the ids
-    ("events", "0001_initial"),  # the table of new events
-]
+# What `makemigrations` prints: the name of an app, or a file with its text
+MIGRATION = re.compile(
+    r"^Migrations for '(\w+)':$|^Full migrations file '(\S+)':\n(.*?    operations = \[\n.*?^    \]$)",
+    re.MULTILINE | re.DOTALL,
+)
+DEPENDENCIES = "    dependencies = [\n"
+NEEDED = """        ('contentapi', '0001_initial'),  # the sequence of the ids
+        ('events', '0001_initial'),  # the table of new events
+"""
 
 
 def render(template: str, own: OwnType, **more: Any) -> str:
@@ -136,25 +137,17 @@ def write_example(field: OwnField) -> str:
     return f'"{value[: field.max_length]}"' if isinstance(value, str) else repr(value)
 
 
-class FirstMigrations(makemigrations.Command):
-    """Django's command, which keeps the texts of the migrations in `found`, by their paths."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        self.found: dict[Path, str] = {}
-        super().__init__(*arguments, **options)
-
-    def write_migration_files(self, changes: Mapping[str, Sequence[Migration]], *_: Any) -> None:
-        for migration in chain.from_iterable(changes.values()):
-            cast("list[Any]", migration.dependencies)[:0] = NEEDED
-            writer = MigrationWriter(migration)
-            self.found[Path(writer.path)] = writer.as_string()
-
-
 def write_migrations(apps: Sequence[str]) -> dict[Path, str]:
     """Return the texts of the first migrations of apps, by their paths. The apps are installed."""
-    command = FirstMigrations(stdout=StringIO())
-    call_command(command, *apps, name="initial")
-    return command.found
+    printed = StringIO()
+    call_command("makemigrations", *apps, name="initial", dry_run=True, verbosity=3, stdout=printed)
+    found, app = {}, ""
+    for name, file, text in MIGRATION.findall(printed.getvalue()):
+        app = name or app
+        if file:
+            needed = text.replace(DEPENDENCIES, f"{DEPENDENCIES}{NEEDED}", 1)
+            found[Path(app, "migrations", file)] = f"{needed}\n"
+    return found
 
 
 def write_file(path: Path, text: str) -> None:

@@ -63,7 +63,7 @@ class Command(OperatorCommand):
         without = [each.app for each in started if not has_migration(each)]
         if all(map(apps.is_installed, without)):
             for path, text in write_migrations(without).items() if without else ():
-                self.write(path, text)
+                self.write(settings.BASE_DIR / path, text)
         else:
             self.write_migrations_in_another_process(own, missing)
 

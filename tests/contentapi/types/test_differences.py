@@ -136,8 +136,8 @@ def test_files_that_lack_a_field_are_named(recipe: OwnType) -> None:
     found = list(list_missing_members(replace(recipe, fields=[*recipe.fields, more])))
 
     assert [(each.file.partition(", ")[2], *each.lines) for each in found] == [
-        ("RecipeFilter", '  "Only those with this `isHot`." isHot: Boolean'),
-        ("RecipeSortField", '  "By `isHot`." isHot'),
+        ("RecipeFilter", '  """Only those with this `isHot`.""" isHot: Boolean'),
+        ("RecipeSortField", '  """By `isHot`.""" isHot'),
         ("CreateRecipeInput", "  isHot: Boolean!"),
         ("UpdateRecipeInput", "  isHot: Boolean"),
         ("RecipeResource", "  isHot"),
@@ -146,7 +146,7 @@ def test_files_that_lack_a_field_are_named(recipe: OwnType) -> None:
 
 def test_definition_and_arguments_that_a_file_lacks_are_named(recipe: OwnType) -> None:
     text = recipe.file.read_text()
-    argument = '"The conditions on the items." filter: RecipeFilter'
+    argument = '"""The conditions on the items.""" filter: RecipeFilter'
     recipe.file.write_text(text.replace("input RecipeFilter", "input Other").replace(argument, ""))
 
     assert [each.message.partition("Recipe: ")[2] for each in list_missing_members(recipe)] == [
@@ -191,7 +191,7 @@ def test_order_without_its_index_or_its_value_prevents_the_start(
 )
 def test_member_that_is_no_field_is_named(recipe: OwnType, parent: str, name: str) -> None:
     fields = [field for field in recipe.fields if field.name != "servings"]
-    recipe.file.write_text(recipe.file.read_text().replace('"By `createdAt`."', 'title "By `createdAt`."'))
+    recipe.file.write_text(recipe.file.read_text().replace('"""By `createdAt`', 'title """By `createdAt`'))
     require_known_members(recipe, "UpdateRecipeInput")
 
     with pytest.raises(SdlError, match=f"{parent} has the member {name}, and Recipe has no such field"):

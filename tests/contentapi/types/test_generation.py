@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db.migrations import Migration
 from graphql import TypeExtensionNode, Visitor, parse, visit
 
 from contentapi.types import generation
@@ -81,8 +80,9 @@ def test_sdl_of_the_example_describes_each_type_field_and_argument() -> None:
 
     class Descriptions(Visitor):
         def enter(self, node: Any, *_: Any) -> None:
-            if hasattr(node, "description") and not isinstance(node, TypeExtensionNode) and not node.description:
-                undescribed.append(node.name.value)
+            if hasattr(node, "description") and not isinstance(node, TypeExtensionNode):
+                # GraphQL ESLint's `schema-recommended` wants blocks
+                undescribed.extend([] if node.description and node.description.block else [node.name.value])
 
     visit(document, Descriptions())
 
@@ -169,18 +169,21 @@ def test_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert path.read_text() == "whole"
 
 
-def test_migrations_of_several_apps_are_separated() -> None:
-    command = generation.FirstMigrations()
-    made = {
-        app: [Migration(f"{number}_initial", app) for number in numbers]
-        for app, numbers in (("blog", "12"), ("orders", "1"))
-    }
-    command.write_migration_files(made)
+def test_migrations_of_several_apps_are_separated(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "class Migration:\n    dependencies = [\n    ]\n\n    operations = [\n        {},\n    ]\n"
+    files = [("cooks", "0001_initial.py"), ("", "0002_initial.py"), ("meals", "0001_initial.py")]
+    printed = "".join(
+        f"{f'Migrations for {app!r}:' if app else ''}\n  {file}\n    + Add field\n"
+        f"Full migrations file '{file}':\n{text.format(place)}\n"
+        for place, (app, file) in enumerate(files)
+    )
+    monkeypatch.setattr(generation, "call_command", lambda *_, stdout, **__: stdout.write(printed))
 
-    assert [(path.parts[-3], path.name) for path in command.found] == [
-        ("blog", "1_initial.py"), ("blog", "2_initial.py"), ("orders", "1_initial.py"),
-    ]  # fmt: skip
-    assert all("('events', '0001_initial')" in text for text in command.found.values())
+    found = generation.write_migrations(["cooks", "meals"])
+
+    assert [*found] == [Path(app or "cooks", "migrations", file) for app, file in files]
+    assert [re.findall(r"^        (\d),$", each, re.MULTILINE) for each in found.values()] == [["0"], ["1"], ["2"]]
+    assert all("('events', '0001_initial')" in each and each.endswith("\n    ]\n") for each in found.values())
 
 
 def test_migration_of_the_example_depends_on_migrations_that_exist() -> None:
