@@ -1,7 +1,7 @@
 """Run mutmut in the folder of the project, with tests that are collected once.
 
 mutmut lets each mutant start pytest and collect its tests, which takes longer than to run them. Here, the process that
-mutmut forks for each mutant has a session of pytest with all tests, and runs those of the mutant.
+mutmut forks for each mutant has a session of pytest with all tests, runs those of the mutant, and ends when one fails.
 """
 
 import gc
@@ -32,7 +32,7 @@ class SessionRunner(PytestRunner):
         """Do nothing: the tests are collected."""
 
     def run_tests(self, *, mutant_name: str | None, tests: Iterable[str]) -> int:
-        """Run tests, fast ones first, until one fails. Return an exit code of pytest."""
+        """Run tests, fast ones first. Return an exit code of pytest. `Serving` ends the process if a test fails."""
         if self.session is None:
             exit_code: int = super().run_tests(mutant_name=mutant_name, tests=tests)
             return exit_code
@@ -44,8 +44,6 @@ class SessionRunner(PytestRunner):
         items.sort(key=lambda item: state().duration_by_test[item.nodeid])
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-            if self.session.testsfailed:
-                return 1
         return 0
 
 
@@ -63,9 +61,22 @@ class SessionServer(ForkServerRunner):
                 serve(work_fd, result_fd)
                 return True
 
+            def pytest_runtest_makereport(self, call: Any) -> None:
+                """End the process of a mutant at the first failure, which no one reads."""
+                if call.excinfo is not None and call.excinfo.typename != "Skipped":
+                    os._exit(1)
+
         sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - until the process ends
         with change_cwd("mutants"):
             PytestRunner().execute_pytest(["-q", *config().pytest_add_cli_args_test_selection], plugins=[Serving()])
+
+    def run_clean_tests(self, tests: Iterable[str]) -> int:  # noqa: ARG002 - the signature of mutmut
+        """Do nothing: the same tests have passed when `collect_stats` ran them."""
+        return 0
+
+    def run_forced_fail(self) -> int:
+        """Do nothing: if mutants had no effect, they would all survive, which tests.quality.mutation reports."""
+        return 1
 
 
 def build_runner(max_children: int) -> MutantRunner:
