@@ -261,8 +261,10 @@ def name_place(path: Path, name: str) -> str:
 
 
 def write_description(text: str) -> str:
-    """Return a description as SDL, in a block as linters want it, with the space after it."""
-    return f"{print_ast(StringValueNode(value=text, block=True))} " if text else ""
+    """Return a description as SDL, in a block as linters want it, with the space after it. A long one has its lines."""
+    block = print_ast(StringValueNode(value=text, block=True)).replace("\n", "\n  ")
+    space = "\n  " if "\n" in block else " "
+    return f"{block}{space}" if text else ""
 
 
 def write_filter(name: str, field: OwnField) -> str:

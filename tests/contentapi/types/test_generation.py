@@ -12,7 +12,7 @@ from graphql import TypeExtensionNode, Visitor, parse, visit
 from contentapi.types import generation
 from contentapi.types.columns import get_name
 from contentapi.types.declared import read_own_types
-from contentapi.types.fields import OwnType
+from contentapi.types.fields import OwnType, write_description
 from contentapi.types.generation import list_files, write_file, write_sdl
 from tests.contentapi.types.sdl import RECIPE, RELATED, write_schema
 from tests.deployment.processes import ROOT
@@ -87,6 +87,14 @@ def test_sdl_of_the_example_describes_each_type_field_and_argument() -> None:
     visit(document, Descriptions())
 
     assert undescribed == []
+
+
+@pytest.mark.parametrize("text", ['He said "yes"', "A path such as C:\\", "long " * 20, 'two\n  lines of """ quotes'])
+def test_description_is_a_block_with_the_same_text(text: str) -> None:
+    (document,) = parse(f"input A {{ {write_description(text)}a: Int }}").definitions
+
+    (field,) = document.fields  # type: ignore[attr-defined]
+    assert (field.description.value, field.description.block) == (text, True)
 
 
 def test_code_of_a_type_parses_and_has_short_lines(card_files: dict[str, str]) -> None:
