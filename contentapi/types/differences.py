@@ -35,8 +35,9 @@ def list_differences(own: OwnType, *, is_complete: bool = False) -> Iterator[Dif
     try:
         model = apps.get_model(own.app, own.name)
     except LookupError:
-        message = f"{own.place} has no table: run manage.py start_type {own.name}."
-        yield Difference(message, f"{own.app}/models.py")
+        yield describe_difference(own, f" has no table: run manage.py start_type {own.name}.")
+        if not is_complete:
+            return
     else:
         yield from list_column_differences(own, model)
         yield from list_rule_differences(own, model)
@@ -121,8 +122,9 @@ def list_trigger_differences(own: OwnType, model: type[models.Model]) -> Iterato
 
 def list_event_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
     """Yield the columns whose changes are no events, which can be a decision of the team."""
-    updated = find_triggers(model).get("announce_updated", "")
-    if missing := [name for name in list_event_columns(own) if f"OLD.{name} " not in updated]:
+    updated = str(find_triggers(model).get("announce_updated", ""))
+    missing = [name for name in list_event_columns(own) if f"OLD.{name} " not in updated]
+    if updated and missing:
         yield describe_difference(own, f": the triggers lack {', '.join(missing)}.", "triggers")
 
 

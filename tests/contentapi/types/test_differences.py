@@ -225,6 +225,7 @@ def test_triggers_that_lack_a_column_are_named(recipe: OwnType, model: type[mode
 def test_type_without_a_table_prevents_the_start(recipe: OwnType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(differences, "load_own_types", lambda: [recipe])
     monkeypatch.delitem(apps.app_configs, "recipes", raising=False)  # of a copied example
+    recipe.file.write_text(WITHOUT_RELATIONS)  # as before `start_type`
     message = "schema/recipes.graphql: Recipe has no table: run manage.py start_type Recipe."
 
     assert [each.message for each in list_differences(recipe)] == [message]
