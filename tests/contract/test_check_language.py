@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.check_language import check_names, check_text
+from tests.contract.check_language import WORDS, check_names, check_text
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,10 @@ def test_replaced_word_is_reported(text: str, word: str) -> None:
     hits = [*check_text("file.py", text)]
 
     assert word in [hit.word for hit in hits]
+
+
+def test_patterns_of_words_are_in_lower_case() -> None:
+    assert [pattern for pattern in WORDS if pattern != pattern.lower()] == []
 
 
 @pytest.mark.parametrize(
