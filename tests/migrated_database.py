@@ -1,6 +1,6 @@
 """The database of the tests: a copy of one that is migrated already, and that later runs copy too.
 
-To migrate an empty database takes six seconds, to copy a migrated one a fraction of a second.
+To migrate an empty database takes seconds, to copy a migrated one a fraction of a second.
 """
 
 import hashlib

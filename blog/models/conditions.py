@@ -5,7 +5,7 @@ from django.db.models import Func
 
 
 class IsValidPost(Func):
-    """Whether a post keeps its rules: a function that migration 0026 creates. Its error names the rule.
+    """Whether a post keeps its rules: a function that migrations create. Its error names the rule.
 
     PostgreSQL prepares the text of a constraint again for each statement, and the body of a function once.
     """

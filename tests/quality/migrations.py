@@ -63,7 +63,7 @@ def is_own(path: str) -> bool:
 
 def find_all(labels: set[str]) -> dict[str, list[Finding]]:
     """Return the findings of each migration of the apps, by names like `blog.0001_initial`."""
-    loader = MigrationLoader(connection)
+    loader = MigrationLoader(connection, replace_migrations=False)  # squashed ones, and those that they replace
     names = sorted(key for key in loader.disk_migrations if key[0] in labels)
     return {
         f"{app}.{name}": list(

@@ -35,9 +35,9 @@ class Command(OperatorCommand):
 def describe_next_steps() -> list[str]:
     """Return what the operator should do after a restore: run missing migrations, and check the deployment."""
     loader = MigrationLoader(connection)
-    known, applied = set(loader.graph.nodes), set(loader.applied_migrations)
+    known, applied = set(loader.disk_migrations), set(loader.applied_migrations)
     steps = ["The restore is complete."]
-    if pending := known - applied:
+    if pending := loader.graph.nodes.keys() - applied:  # without those that a squashed one replaces
         steps.append(f"The backup is of an older release: {len(pending)} migrations are not applied. Run `migrate`.")
     if unknown := sorted(f"{app}.{name}" for app, name in applied - known if app in loader.migrated_apps):
         steps.append(

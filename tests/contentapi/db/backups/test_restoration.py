@@ -70,6 +70,7 @@ def test_restored_database_equals_the_source(operator: Operator, archive: Path) 
     assert "tables have as many rows as in the backup." in done.stderr
     assert operator.read_rows(database) == operator.read_rows("source")
     assert "migrations are not applied" not in done.stderr
+    assert "newer release" not in done.stderr
     assert (operator.locate_media(database) / IMAGE).read_bytes() == b"boat"
 
 
