@@ -16,7 +16,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -30,7 +30,7 @@ from benchmarks.drill.stack import Stack
 from benchmarks.hostile.victim import Figures, Victim
 from tests.deployment.proxies import start_caddy, start_nginx_with_media
 from tests.hostile_images import MAKERS
-from tests.image_child import Run, run_child
+from tests.image_child import MeasuredChild, Run
 
 WINDOW = 5.0  # seconds of requests between two looks for the end of a phase
 PUBLICATION_PAUSE = 5.0
@@ -163,15 +163,15 @@ def measure_child(_: argparse.Namespace) -> None:
     photo = make_photo()
     print_header(f"JPEG of 24 megapixels, {len(photo) / 1e6:.1f} MB", "processor s", "memory MiB", "files", "outcome")
     for avif in ("off", "on"):
-        run = run_in_folder(photo, avif)
+        run = run_in_folder(photo, with_avif=avif == "on")
         print_row(
             f"AVIF {avif}", f"{run.seconds:.1f}", run.memory // MIB, len(run.printed.get("files", ())), run.outcome
         )
 
 
-def run_in_folder(content: bytes, avif: str = "on") -> Run:
-    with TemporaryDirectory() as folder:
-        return run_child(content, Path(folder) / "run", avif=avif)
+def run_in_folder(content: bytes, *, with_avif: bool = True) -> Run:
+    with TemporaryDirectory() as folder, closing(MeasuredChild()) as child:
+        return child.make_variants(content, Path(folder) / "run", with_avif=with_avif)
 
 
 def measure_hostile(_: argparse.Namespace) -> None:
