@@ -1,33 +1,48 @@
 """Thousands of requests that schemathesis generates from the served document, against gunicorn, with all checks."""
 
-import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 import pytest
 
 from tests.deployment.checkout import Checkout, Run
-from tests.deployment.processes import ROOT
+from tests.deployment.processes import ROOT, UNREACHED_RATES
+from tests.deployment.template import Template
+from tests.e2e.conftest import stop_at_the_end
 from tests.thoroughness import PERCENT, scale_examples
 
 pytestmark = [pytest.mark.thorough, pytest.mark.servers]
 
 SEED = 20261121
 EXAMPLES = scale_examples(200)  # of each operation, beside the document's examples and the edges of its schemas
-AS_MANY_AS_THEY_LIKE = dict.fromkeys(
-    ("CONTENTAPI_RATE_ANONYMOUS", "CONTENTAPI_RATE_AUTHENTICATED", "CONTENTAPI_RATE_WRITES"), "1000000/second"
-)
+# Creates a user with an order that is on its way. Prints the id of the user, and an API key of theirs.
+CREATE = """
+from decimal import Decimal
+from contentapi.core.identity import OPERATOR, Role
+from orders import services as orders
+from users import services as users
+user = users.create_user(actor=OPERATOR, email="fuzz-{0}@example.invalid", name="F", role=Role("{0}"), password=None)
+order = str(orders.create_order(actor=OPERATOR, total=Decimal("18.50"), user_id=user.pk).pk)
+orders.pay_order(actor=OPERATOR, order_id=order)
+orders.ship_order(actor=OPERATOR, order_id=order, carrier="Coastal Parcels", tracking_number="CP-1")
+print(user.pk, users.create_api_key(actor=OPERATOR, email=user.email, name="fuzzing"))
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Run]:
+    for checkout in stop_at_the_end(Checkout(tmp_path_factory.mktemp("openapi") / "a checkout", template)):
+        yield checkout.run("SERVER=gunicorn", **UNREACHED_RATES).wait_until_ready()
 
 
 @pytest.mark.parametrize("caller", ["anonymous", "admin", *(["author"] if PERCENT >= 100 else [])])
-def test_every_response_is_described_in_the_document(caller: str, checkout: Checkout, tmp_path: Path) -> None:
-    run = checkout.run("SERVER=gunicorn", **AS_MANY_AS_THEY_LIKE).wait_until_ready()
+def test_every_response_is_described_in_the_document(caller: str, run: Run, tmp_path: Path) -> None:
     # The edges of all schemas and the links between operations are most of the requests: CI sends them as an admin.
     phases = [] if caller == "admin" or PERCENT >= 100 else ["--phases", "examples,fuzzing"]
-    user_id, key = ("", "") if caller == "anonymous" else credential(checkout, run, caller)
+    user_id, key = ("", "") if caller == "anonymous" else create_user(run.checkout, caller)
 
     fuzzing = subprocess.run(
         [sys.executable, "-m", "schemathesis.cli"]
@@ -46,19 +61,8 @@ def test_every_response_is_described_in_the_document(caller: str, checkout: Chec
     assert "Traceback" not in run.printed
 
 
-def credential(checkout: Checkout, run: Run, role: str) -> tuple[str, str]:
-    """Return the id of a new user, who has an order that is on its way, and an API key of theirs."""
-    email = f"{role}@example.invalid"
-    user_id = checkout.manage("create_user", email, "--name", role.title(), "--role", role).stdout.strip()
-    key = checkout.manage("create_api_key", email, "--name", "fuzzing").stdout.strip()
-    order = checkout.manage("create_order", email, "--total", "18.50").stdout.strip()
-    pay(run, order, key)
-    checkout.manage("ship_order", order, "--carrier", "Coastal Parcels", "--tracking-number", "CP-1")
+def create_user(checkout: Checkout, role: str) -> tuple[str, str]:
+    created = checkout.manage("shell", "--verbosity", "0", "-c", CREATE.format(role))
+    assert created.returncode == 0, created.stderr
+    user_id, key = created.stdout.split()
     return user_id, key
-
-
-def pay(run: Run, order: str, key: str) -> None:
-    address = f"http://localhost:{run.port}/orders/{order}/payment"
-    request = Request(address, method="POST", headers={"X-API-Key": key})
-    with urlopen(request) as response:  # noqa: S310
-        assert json.load(response)["status"] == "paid"
