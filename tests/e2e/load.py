@@ -67,7 +67,7 @@ def load(port: int, *, clients: int = 6) -> Iterator[Results]:
     parts: list[Results] = []
 
     def run(number: int) -> None:
-        parts.append(send_requests(port, stop=stop, keep_alive=number % 2 == 0, pause=0.01 if number < 4 else 0.3))
+        parts.append(send_requests(port, stop=stop, keep_alive=number % 2 == 0, pause=0.04 if number < 4 else 0.3))
 
     for number in range(clients):
         threads.append(Thread(target=run, args=[number]))
