@@ -47,7 +47,7 @@ from tests.quality.process_coverage import measure_processes
 from users import services
 from users.models import ApiKey, User
 
-SHARED_SERVERS = ("desk_of_all_modules", "run", "get_shared_server")
+SHARED_SERVERS = ("desk_of_all_modules", "demo_server", "get_shared_server")
 LONGEST = "test_cases_pass_in_a_project_with_own_fields_and_an_own_type"  # of `make test`
 READ_BY_MIDDLEWARE = ("DEBUG", "MIDDLEWARE", "SECURE_", "STATIC", "WHITENOISE_")  # when it is loaded
 MARKERS = ("servers", "thorough", "property")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.deployment.checkout import Checkout, Run
-from tests.deployment.live_server import Site, run_site
+from tests.deployment.checkout import Checkout
+from tests.deployment.live_server import LiveServer, Site, run_site
 from tests.deployment.proxies import find_nginx
 from tests.deployment.template import Template, get_or_create_template
 from tests.e2e.accessibility import install_axe
@@ -35,10 +35,10 @@ def checkout(tmp_path: Path, template: Template) -> Iterator[Checkout]:
 
 
 @pytest.fixture(scope="session")
-def run(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Run]:
-    """`make run` in a checkout with the demo, for tests that change nothing that others look at."""
-    for checkout in stop_at_the_end(Checkout(tmp_path_factory.mktemp("run") / "a checkout", template)):
-        yield checkout.run(CONTENTAPI_RATE_ANONYMOUS="100000/minute").wait_until_ready()
+def demo_server(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[LiveServer]:
+    """A server with the demo, for tests that change nothing that others look at."""
+    with run_site(tmp_path_factory.mktemp("server") / "site", template) as site, site.serve("granian") as server:
+        yield server
 
 
 def stop_at_the_end(checkout: Checkout) -> Iterator[Checkout]:

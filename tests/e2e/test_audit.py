@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.deployment.checkout import Run
+from tests.deployment.live_server import LiveServer
 from tests.deployment.processes import PATIENCE
 
 pytestmark = [
@@ -35,8 +35,8 @@ def run_audit(folder: Path, url: str) -> list[dict[str, Any]]:
     return results
 
 
-def test_audits_pass_except_those_that_the_specification_excludes(run: Run, tmp_path: Path) -> None:
-    results = run_audit(tmp_path / "audit", f"http://127.0.0.1:{run.port}/graphql")
+def test_audits_pass_except_those_that_the_specification_excludes(demo_server: LiveServer, tmp_path: Path) -> None:
+    results = run_audit(tmp_path / "audit", f"http://127.0.0.1:{demo_server.port}/graphql")
 
     failed = {result["id"]: result["name"] for result in results if result["status"] != "ok"}
     assert len(results) == 61

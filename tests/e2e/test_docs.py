@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from contentapi.frontend import build
-from tests.deployment.checkout import Checkout, Run
+from tests.deployment.live_server import LiveServer, Site
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import Visit
 from tests.openapi import OPERATIONS
@@ -25,8 +25,8 @@ def open_operation(page: Page, name: str) -> None:
     section.scroll_into_view_if_needed()
 
 
-def test_reader_finds_an_operation_and_sends_its_request(run: Run, browser: Browser) -> None:
-    origin = f"http://localhost:{run.port}"
+def test_reader_finds_an_operation_and_sends_its_request(demo_server: LiveServer, browser: Browser) -> None:
+    origin = demo_server.address
     visit = Visit(browser, origin, "/docs")
     page = visit.page
 
@@ -45,16 +45,17 @@ def test_reader_finds_an_operation_and_sends_its_request(run: Run, browser: Brow
     expect(page.get_by_role("dialog")).to_contain_text("200 OK")
     expect(page.get_by_role("dialog")).to_contain_text("Ines Falk")
 
-    assert (visit.errors, visit.hosts) == ([], {f"localhost:{run.port}"})
+    assert (visit.errors, visit.hosts) == ([], {f"localhost:{demo_server.port}"})
 
 
-def test_page_works_behind_a_proxy_with_tls(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(CONTENTAPI_HTTPS="on").wait_until_ready()
+def test_page_works_behind_a_proxy_with_tls(site: Site, browser: Browser) -> None:
     forwarded = {"extra_http_headers": {"X-Forwarded-Proto": "https"}}
 
-    for path in ("/", "/docs", "/graphql"):
-        visit = Visit(browser, f"http://localhost:{run.port}", path, **forwarded)
+    with site.serve("granian", CONTENTAPI_HTTPS="on") as server:
+        for path in ("/", "/docs", "/graphql"):
+            visit = Visit(browser, server.address, path, **forwarded)
 
-        assert (visit.errors, visit.hosts) == ([], {f"localhost:{run.port}"}), path
-        if path == "/docs":
-            assert visit.page.locator("#reference").get_attribute("data-origin") == f"https://localhost:{run.port}"
+            assert (visit.errors, visit.hosts) == ([], {f"localhost:{server.port}"}), path
+            if path == "/docs":
+                reference = visit.page.locator("#reference")
+                assert reference.get_attribute("data-origin") == f"https://localhost:{server.port}"

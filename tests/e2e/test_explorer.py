@@ -3,13 +3,14 @@
 import json
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
 from contentapi.graphql.explorer.page import load_examples
-from tests.deployment.checkout import Checkout, Run
+from tests.deployment.live_server import LiveServer, Site
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import EDITOR, FORMS, LOADED, Visit
 
@@ -29,10 +30,12 @@ def enter_credential(visit: Visit, key: str, *, keep: bool) -> None:
     visit.page.get_by_label("Keep it in this tab").set_checked(keep)
 
 
-def test_person_uses_the_explorer(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run("SERVER=gunicorn").wait_until_ready()
-    key = (checkout.folder / "var/demo_api_key").read_text()
-    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
+def test_person_uses_the_explorer(site: Site, browser: Browser) -> None:
+    with site.serve("gunicorn", CONTENTAPI_RATE_ANONYMOUS="300/minute") as server:
+        use_explorer(Visit(browser, server.address, "/graphql"), site.key)
+
+
+def use_explorer(visit: Visit, key: str) -> None:
     page = visit.page
 
     expect(visit.execute()).to_contain_text("How we name our boats")
@@ -65,12 +68,12 @@ def test_person_uses_the_explorer(checkout: Checkout, browser: Browser) -> None:
     page.wait_for_function("JSON.stringify({...localStorage}).includes('nothing')")  # GraphiQL stores the query
     assert key not in page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
     assert [error for error in visit.errors if "status of 400" not in error] == []
-    assert visit.hosts == {f"localhost:{run.port}"}
+    assert visit.hosts == {urlsplit(page.url).netloc}
 
 
-def test_credential_is_kept_in_the_tab_only_if_the_user_wants_it(run: Run, browser: Browser) -> None:
-    key = (run.checkout.folder / "var/demo_api_key").read_text()
-    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
+def test_credential_is_kept_in_the_tab_only_if_the_user_wants_it(demo_server: LiveServer, browser: Browser) -> None:
+    key = demo_server.site.key
+    visit = Visit(browser, demo_server.address, "/graphql")
     page = visit.page
     shown = page.get_by_label("API key", exact=True)
 
@@ -102,11 +105,14 @@ WITHOUT_RESULT = {"What a preview token shows"}  # the requests of the test have
 WITHOUT_OBJECT = {"Complete an upload", "Restore an image"}
 
 
-def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(CONTENTAPI_RATE_WRITES="6000/minute").wait_until_ready()
-    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
+def test_each_example_is_opened_and_executed(site: Site, browser: Browser) -> None:
+    with site.serve("granian", CONTENTAPI_RATE_WRITES="6000/minute") as server:
+        execute_examples(Visit(browser, server.address, "/graphql"), site.key)
+
+
+def execute_examples(visit: Visit, key: str) -> None:
     page = visit.page
-    enter_credential(visit, (checkout.folder / "var/demo_api_key").read_text(), keep=False)
+    enter_credential(visit, key, keep=False)
     page.get_by_role("button", name="Show Examples").click()
     failed = {}
 
@@ -133,8 +139,8 @@ def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browse
     assert [error for error in visit.errors if "status of 404" not in error] == []
 
 
-def test_phone_executes_an_example(run: Run, browser: Browser) -> None:
-    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql", **FORMS["phone"])
+def test_phone_executes_an_example(demo_server: LiveServer, browser: Browser) -> None:
+    visit = Visit(browser, demo_server.address, "/graphql", **FORMS["phone"])
     page = visit.page
 
     page.get_by_role("button", name="Show Examples").click()
@@ -156,16 +162,15 @@ def test_phone_executes_an_example(run: Run, browser: Browser) -> None:
     ],
 )
 def test_explorer_states_what_the_server_refuses(
-    checkout: Checkout, browser: Browser, variables: dict[str, str], notice: str, tmp_path: Path
+    site: Site, browser: Browser, variables: dict[str, str], notice: str, tmp_path: Path
 ) -> None:
     manifest = tmp_path / "manifest.json"
     manifest.write_text(json.dumps({"some": "query Some { __typename }"}))
-    variables = {"CONTENTAPI_DOCUMENTS_MANIFEST": str(manifest), **variables}
-    run = checkout.run(**variables).wait_until_ready()
 
-    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
+    with site.serve("granian", CONTENTAPI_DOCUMENTS_MANIFEST=str(manifest), **variables) as server:
+        visit = Visit(browser, server.address, "/graphql")
 
-    expect(visit.page.locator(".notice")).to_contain_text(notice)
-    if "CONTENTAPI_INTROSPECTION" in variables:
-        expect(visit.execute()).to_contain_text("How we name our boats")
-    assert (visit.errors, visit.hosts) == ([], {f"localhost:{run.port}"})
+        expect(visit.page.locator(".notice")).to_contain_text(notice)
+        if "CONTENTAPI_INTROSPECTION" in variables:
+            expect(visit.execute()).to_contain_text("How we name our boats")
+        assert (visit.errors, visit.hosts) == ([], {f"localhost:{server.port}"})

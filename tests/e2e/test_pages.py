@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
-from tests.deployment.checkout import Checkout, Run
+from tests.deployment.checkout import Checkout
+from tests.deployment.live_server import LiveServer
 from tests.e2e.accessibility import find_keyboard_trap, list_serious_findings
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import FORMS, Visit
@@ -18,8 +19,8 @@ pytestmark = [
 ]
 
 
-def test_pages_have_no_serious_finding(run: Run, browser: Browser, axe: str) -> None:
-    origin, findings = f"http://localhost:{run.port}", {}
+def test_pages_have_no_serious_finding(demo_server: LiveServer, browser: Browser, axe: str) -> None:
+    origin, findings = demo_server.address, {}
 
     for form in ("dark", "phone"):
         context = FORMS[form]

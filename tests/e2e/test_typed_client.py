@@ -11,7 +11,7 @@ import pytest
 
 from contentapi.frontend.build import INSTALL, has_node
 from tests.contract.test_typed_client import CLIENT, CONTENT
-from tests.deployment.checkout import Checkout
+from tests.deployment.live_server import Site
 from tests.deployment.processes import ROOT
 
 pytestmark = [
@@ -42,13 +42,12 @@ def generated() -> Iterator[Path]:
         yield folder
 
 
-def test_typed_client_compiles_and_works_against_a_server(generated: Path, checkout: Checkout) -> None:
-    run = checkout.run().wait_until_ready()
-    key = (checkout.folder / "var/demo_api_key").read_text()
-
+def test_typed_client_compiles_and_works_against_a_server(generated: Path, site: Site) -> None:
     assert npm(generated, "run", "compile") == ""
-    command = ["node", "compiled/client.js", f"http://localhost:{run.port}/graphql", key]
-    printed = subprocess.run(command, cwd=generated, capture_output=True, text=True, check=False)
+
+    with site.serve("granian") as server:
+        command = ["node", "compiled/client.js", f"{server.address}/graphql", site.key]
+        printed = subprocess.run(command, cwd=generated, capture_output=True, text=True, check=False)
 
     assert printed.stderr == ""
     assert json.loads(printed.stdout) == {
