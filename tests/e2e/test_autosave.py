@@ -7,6 +7,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.deployment.processes import wait_until
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import log_in
 from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, wait_for_offers, write
@@ -43,7 +44,7 @@ def test_draft_is_saved_after_the_last_key_and_then_by_hand_without_a_conflict(d
     page = open_post(desk, make_post(desk, "Ebb tide", "draft"))
     page.locator("#id_body").press_sequentially(" two")
     expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
-    assert "two" in desk.read_body("Ebb tide")
+    wait_until(lambda: "two" in desk.read_body("Ebb tide"), "the save after the last key")
     page.wait_for_function(f"{KEPT} === 0")
 
     page.locator("#id_title").fill(" ")

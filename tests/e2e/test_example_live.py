@@ -31,7 +31,7 @@ def test_page_shows_comments_as_they_are_written_and_deleted(checkout: Checkout,
     other = site.send("/posts?status=published&limit=2", method="GET")["data"][1]
 
     with serve(site.folder, port), launch_chromium() as browser:
-        page = browser.new_page()
+        page = browser.new_context().new_page()
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(address)

@@ -93,7 +93,7 @@ def test_enter_continues_a_list_and_control_s_saves_and_stays(desk: Desk) -> Non
     expect(page.locator(".writing-saved")).to_contain_text("Saved at")
     expect(body).to_be_focused()
     assert body.evaluate(READ_CURSOR) == "open"
-    assert desk.read_body("Keys") == text
+    desk.wait_for_body("Keys", text)
 
     page.locator("#id_title").fill("Keys and title")
     page.locator("#id_title").press("Control+s")

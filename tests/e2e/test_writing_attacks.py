@@ -42,7 +42,7 @@ def test_form_works_without_its_scripts(desk: Desk) -> None:
 
 def test_no_attack_runs_a_script_or_sends_a_request(desk: Desk) -> None:
     """All attacks are in one page, without the frame and the policy of the preview, which come on top."""
-    page = desk.browser.new_page()
+    page = desk.browser.new_context().new_page()
     texts = [text for vector in VECTORS for text in (vector, f"Some text {vector} and more")]
     html = "".join(f"<div>{render_markdown(text)}</div>" for text in texts)
     sent: list[tuple[str, str]] = []

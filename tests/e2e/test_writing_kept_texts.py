@@ -15,6 +15,7 @@ from tests.e2e.writing import (
     get_tags,
     press_save,
     record_dialogs,
+    refuse_autosaves,
     save,
     set_text,
     wait_for_offers,
@@ -58,6 +59,7 @@ def crash(page: Page, desk: Desk, text: str) -> Page:
 
 def test_text_survives_the_crash_of_a_tab_and_is_offered(desk: Desk) -> None:
     page = desk.open()
+    refuse_autosaves(page)
     write(page, "Crash", EXACT)
     get_tags(page).fill("kept")
     page.keyboard.press("Enter")
@@ -79,6 +81,7 @@ def test_text_survives_the_crash_of_a_tab_and_is_offered(desk: Desk) -> None:
 def test_save_that_cannot_be_sent_says_why_and_the_text_stays(desk: Desk) -> None:
     page = desk.open()
     body, notice = page.locator("#id_body"), page.locator(".writing-notice.problem")
+    refuse_autosaves(page)
     write(page, "Not sent", "Still here.")
     page.context.set_offline(True)
     press_save(page)
@@ -104,6 +107,7 @@ def test_save_that_cannot_be_sent_says_why_and_the_text_stays(desk: Desk) -> Non
 
 def test_leaving_asks_for_confirmation_only_if_something_differs(desk: Desk) -> None:
     page = desk.open()
+    refuse_autosaves(page)
     dialogs = record_dialogs(page)
     page.locator("#id_body").press_sequentially("x")
     page.locator("#id_body").press("Backspace")

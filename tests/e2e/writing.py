@@ -61,7 +61,6 @@ class Desk:
         context = self.browser.new_context(base_url=address, **options)
         context.add_cookies([{"name": "sessionid", "value": self.execute(LOG_IN.format(email)), "url": address}])
         page = context.new_page()
-        page.set_default_timeout(60_000)
         page.goto(path)
         return page
 
@@ -153,6 +152,11 @@ def press_save(page: Page) -> None:
 def save(page: Page) -> None:
     press_save(page)
     page.wait_for_url("**/admin/blog/post/")
+
+
+def refuse_autosaves(page: Page) -> None:
+    """Let no text of a page be saved by itself. On a busy machine, a test may last until the timer of the next save."""
+    page.route("**/autosave/", lambda route: route.abort())
 
 
 def wait_for_offers(page: Page) -> None:

@@ -149,7 +149,7 @@ def test_script_of_another_origin_puts_a_file_to_the_signed_address(bucket: S3St
     request = bucket.presign("uploads/7", EXPECTED)
     wrong = {**request.headers, "Content-Type": "image/gif"}
     with serve(tmp_path, port), launch_chromium() as browser:
-        page = browser.new_page()
+        page = browser.new_context().new_page()
         page.goto(f"http://localhost:{port}/")
 
         refused = page.evaluate(SEND, [request.url, wrong, [*CONTENT]])
