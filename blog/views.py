@@ -9,6 +9,7 @@ from blog import projections, selectors, services
 from blog.models import CONTENT_FIELDS, POST_OWN, Kind, PostStatus, PreviewMode
 from blog.selectors.posts import PostCriteria, select_posts
 from contentapi.conf import conf
+from contentapi.http.body import WholeNumber
 from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.http.uploads import SentFile
 from contentapi.rest import Body, ExpectedVersionBody, Resource, ResourceRequest
@@ -27,7 +28,6 @@ REPRESENTATIONS = [POST, AUTHOR, COMMENT, IMAGE, WORKING_COPY, PREVIEW_LINK, PRE
 
 OWN_FILTERS = [field.name for field in POST_OWN.filters.values()]  # query parameters
 Moment = Annotated[datetime, Meta(tz=True)]
-WholeNumber = Annotated[float, Meta(multiple_of=1)]  # also 300.0, which JSON Schema calls an integer
 Point = Annotated[dict[Literal["x", "y"], float], Meta(min_length=2)]
 
 

@@ -3,7 +3,7 @@
 import codecs
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from django.core.exceptions import RequestDataTooBig
@@ -15,6 +15,7 @@ from contentapi.core.errors import Malformed, TooLarge, UnsupportedMediaType
 JSON = "application/json"
 VALUE = msgspec.json.Decoder()
 BACKSLASH = ord("\\")
+WholeNumber = Annotated[float, msgspec.Meta(multiple_of=1)]  # also 300.0, which JSON Schema calls an integer
 B = TypeVar("B")
 
 

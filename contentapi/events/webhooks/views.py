@@ -1,13 +1,12 @@
 """REST resources of webhooks. Each method reads the request and calls one selector or service."""
 
-from typing import Annotated
-
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from contentapi.core.identity import Scope
 from contentapi.events.webhooks import resending, selectors, services
 from contentapi.events.webhooks.projections import DELIVERY, WEBHOOK
+from contentapi.http.body import WholeNumber
 from contentapi.http.response import OK, Response, created, no_content
 from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
 from contentapi.rest.representations import VERSION, Representation
@@ -15,8 +14,6 @@ from contentapi.rest.representations import VERSION, Representation
 WEBHOOKS = Representation(WEBHOOK, version=VERSION)
 DELIVERIES = Representation(DELIVERY, noun="delivery")
 REPRESENTATIONS = [WEBHOOKS, DELIVERIES]
-
-WholeNumber = Annotated[float, Meta(multiple_of=1)]  # also 30.0, which JSON Schema calls an integer
 
 
 class NewWebhook(Body):
