@@ -55,7 +55,7 @@ pages: installed
 	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.frontend.build
 
 test: installed-dev
-	@$(PYTEST) -m "$(FAST)" $(if $(ONE_ROW),-p tests.quality.one_row) $(TESTS)
+	@$(PYTEST) -m "$(FAST)" $(TESTS)
 
 test-servers: installed-dev
 	@$(BUILD_PAGES)
