@@ -9,55 +9,59 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
-from functools import partial
-from itertools import count
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
-from django.core.handlers.base import BaseHandler
-from django.core.signals import setting_changed
 from django.db import connection
-from django.template import Context, RequestContext, Template
 from django.test import Client, TransactionTestCase
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker, Settings
 
 import contentapi.urls  # noqa: F401 - registers the pages of the desk, over which tests iterate
-from contentapi.conf import timeouts
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role
 from contentapi.db.statements import execute
 from contentapi.events.partitions import prepare_partitions
-from contentapi.events.webhooks import bodies, sender
 from contentapi.media.folder import FolderStorage
 from contentapi.monitoring.repeated import NOTHING, OUTAGES
-from contentapi.rate_limits import account
 from contentapi.rate_limits.account import COUNTERS
-from contentapi.rate_limits.counters import InProcessCounter
 from tests.audit_lines import Lines
 from tests.deployment.redis_server import RedisServer
 from tests.factories import make_actor, make_user
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.migrated_database import empty_tables, get_or_create_migrated_database
 from tests.otlp_receiver import OtlpReceiver
+from tests.patches import (
+    keep_children,
+    keep_contexts_of_pages,
+    lift_time_limits,
+    share_middleware,
+    slow_the_clock_of_rate_limits,
+)
 from tests.quality.process_coverage import measure_processes
 from users import services
 from users.models import ApiKey, User
 
 SHARED_SERVERS = ("desk_of_all_modules", "demo_server", "get_shared_server")
 LONGEST = "test_cases_pass_in_a_project_with_own_fields_and_an_own_type"  # of `make test`
-READ_BY_MIDDLEWARE = ("DEBUG", "MIDDLEWARE", "SECURE_", "STATIC", "WHITENOISE_")  # when it is loaded
 MARKERS = ("servers", "thorough", "property")
 # Folders whose tests use the database, almost all of them: they need no marker for it
 WITH_DATABASE = {
-    *("behaviour", "blog", "orders", "own/cases/fields", "own/cases/types", "users", "users/oauth"),
-    *(f"contentapi/{name}" for name in ("db/engine", "desk", "events", "health", "http", "rest")),
+    Path(__file__).parent / name
+    for name in (
+        *("behaviour", "blog", "orders", "own/cases/fields", "own/cases/types", "users", "users/oauth"),
+        *(f"contentapi/{name}" for name in ("db/engine", "desk", "events", "health", "http", "rest")),
+    )
 }
 # What a file with a test that has one of these markers contains
 MARKED = re.compile(rf"mark\.({'|'.join(MARKERS)})\b|NEEDS_CHROMIUM|import .*\bpytestmark\b")
+MARKED_AS_A_WHOLE = re.compile(
+    r"^pytestmark = \[?\s*(\*?NEEDS_CHROMIUM|pytest\.mark\.(servers|thorough)\b)", re.MULTILINE
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -84,16 +88,21 @@ def create_root_of_temporary_folders(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip the files without a marked test if `-m` selects marked tests only: to import them takes half of the time."""
-    if collection_path.suffix != ".py" or not config.option.markexpr.startswith(MARKERS):
-        return None  # as another plugin decides
-    return None if MARKED.search(collection_path.read_text()) else True
+    """Skip the files without a marked test if `-m` selects marked tests only: to import them takes half of the time.
+
+    Without the marked tests, skip the files that are marked as a whole.
+    """
+    selected = config.option.markexpr
+    if collection_path.suffix == ".py" and selected.startswith((*MARKERS, "not servers and not thorough")):
+        text = collection_path.read_text()
+        if MARKED_AS_A_WHOLE.search(text) if selected.startswith("not") else not MARKED.search(text):
+            return True
+    return None  # as another plugin decides
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Let the tests of `WITH_DATABASE` use the database, unless they start servers, or have a marker of their own."""
-    folder = item.path.parent.relative_to(Path(__file__).parent).as_posix()
-    if folder in WITH_DATABASE and not any(map(item.get_closest_marker, ("servers", "django_db"))):
+    if item.path.parent in WITH_DATABASE and not any(map(item.get_closest_marker, ("servers", "django_db"))):
         item.add_marker("django_db")
 
 
@@ -106,11 +115,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.name != LONGEST)
 
 
-def pytest_collection_finish() -> None:
-    """Exclude what is loaded from garbage collection, as the servers do: visits of it take a tenth of the time."""
-    gc.collect()
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Exclude what is loaded from garbage collection, as the servers do: visits of it take a tenth of the time.
+
+    Find the hooks of each file once: pytest does it for each hook of each test.
+    """
+    vars(session)["gethookproxy"] = cache(session.gethookproxy)
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
+    gc.set_threshold(100_000, 20, 20)
     gc.enable()
 
 
@@ -155,12 +167,13 @@ def django_db_modify_db_settings(
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001
     """Make the partitions of the log and of deliveries once. A test would make the same 24, and roll them back.
 
-    Commits do not wait for the disk. At the end, connections that no collection has closed yet are ended: PostgreSQL
-    does not drop a database that is in use.
+    Commits do not wait for the disk, and a deadlock does not last a second. At the end, connections that no collection
+    has closed yet are ended: PostgreSQL does not drop a database that is in use.
     """
     with django_db_blocker.unblock():
         prepare_partitions()
-        execute(f"ALTER DATABASE {connection.settings_dict['NAME']} SET synchronous_commit = off")
+        for setting in ("synchronous_commit = off", "deadlock_timeout = 50"):  # ms
+            execute(f"ALTER DATABASE {connection.settings_dict['NAME']} SET {setting}")
         connection.close()  # the next one has the setting
     yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
@@ -169,6 +182,14 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
             " WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
         )
         connection.close()  # Django closes the one of its start, and a test of slots may have installed another one
+
+
+# What pytest-django does before each test for its markers, for unittest and for sites, which no test here has
+for unused in (
+    *("_django_set_urlconf", "_django_isolate_apps", "_django_setup_unittest", "_django_clear_site_cache"),
+    "_template_string_if_invalid_marker",
+):
+    globals()[unused] = pytest.fixture(lambda: None, scope="session", name=unused)
 
 
 @pytest.fixture(autouse=True)
@@ -194,56 +215,8 @@ def patch_what_is_slow_or_depends_on_time(django_test_environment: None) -> Iter
         lift_time_limits(patch)
         share_middleware(patch)
         keep_contexts_of_pages(patch)
-        yield
-
-
-def slow_the_clock_of_rate_limits(patch: pytest.MonkeyPatch) -> None:
-    """Let a microsecond pass between two looks at the clock, so that no test depends on the speed of the machine."""
-    times = count(1000.0, 1e-6)
-    patch.setattr(account, "InProcessCounter", partial(InProcessCounter, clock=lambda: next(times)))
-
-
-def lift_time_limits(patch: pytest.MonkeyPatch) -> None:
-    """Lift the limits of checks and of the statements of webhooks, which a busy machine exceeds.
-
-    A check that is late lets a missing table be a missing migration. The limits of statements remain on the connection,
-    or until the end of the transaction of a test.
-    """
-    for limit in ("READINESS_LIMIT", "READINESS_DATABASE_LIMIT"):
-        patch.setattr(timeouts, limit, 60)
-    patch.setattr(sender, "LIMITS", "SET statement_timeout = 0")
-    patch.setattr(bodies, "BODY_LIMIT", "SET LOCAL statement_timeout = 0")
-
-
-def share_middleware(patch: pytest.MonkeyPatch) -> None:
-    """Load the middleware once, and again after a change of a setting that it reads then: it takes 40 ms."""
-    load = BaseHandler.load_middleware
-    loaded: dict[str, Any] = {}
-
-    def forget(setting: str, **_: Any) -> None:
-        if setting.startswith(READ_BY_MIDDLEWARE):
-            loaded.clear()
-
-    setting_changed.connect(forget, weak=False)
-
-    def load_once(handler: BaseHandler, *arguments: bool) -> None:
-        if not loaded:
-            load(handler, *arguments)
-            loaded.update({name: value for name, value in vars(handler).items() if name.startswith("_")})
-        vars(handler).update(loaded)
-
-    patch.setattr(BaseHandler, "load_middleware", load_once)
-
-
-def keep_contexts_of_pages(patch: pytest.MonkeyPatch) -> None:
-    """Let a response have the contexts of its page, without those of widgets: to copy them takes a twentieth of it."""
-    instrumented = vars(Template)["_render"]
-
-    def render(template: Template, context: Context) -> Any:
-        is_of_page = isinstance(context, RequestContext)
-        return instrumented(template, context) if is_of_page else template.nodelist.render(context)
-
-    patch.setattr(Template, "_render", render)
+        with keep_children(patch):
+            yield
 
 
 @pytest.fixture

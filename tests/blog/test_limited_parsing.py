@@ -10,6 +10,7 @@ import pytest
 
 from blog.files.reading import LimitedParser
 from blog.files.syntax import InvalidFile, parse_text
+from tests.patches import CLOSE
 
 SOUP = b'+++\ntitle = "Soup"\ndate = 2015-05-15\n+++\nBoil.\n'
 SLOW = b"---\n" + b"- [a, b]\n" * 7000 + b"---\n"  # takes more than a second
@@ -76,7 +77,10 @@ def end_while_parsing(parser: LimitedParser) -> None:
 
 
 @pytest.mark.parametrize("before", [lambda _: None, end_while_parsing])
-def test_closed_parser_leaves_no_process(parser: LimitedParser, before: Callable[[LimitedParser], None]) -> None:
+def test_closed_parser_leaves_no_process(
+    parser: LimitedParser, before: Callable[[LimitedParser], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LimitedParser, "close", CLOSE)
     parser.parse(SOUP)
     child = parser.child
     before(parser)

@@ -1,0 +1,100 @@
+"""What is slow in tests or depends on time, patched once for all of them."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from typing import Any
+
+import pytest
+from django.core.handlers.base import BaseHandler
+from django.core.signals import setting_changed
+from django.template import Context, RequestContext, Template
+
+from contentapi.conf import timeouts
+from contentapi.core.limited_child import LimitedChild
+from contentapi.events.webhooks import bodies, sender
+from contentapi.rate_limits import account
+from contentapi.rate_limits.counters import InProcessCounter
+
+READ_BY_MIDDLEWARE = ("DEBUG", "MIDDLEWARE", "SECURE_", "STATIC", "WHITENOISE_")  # when it is loaded
+START, CLOSE = LimitedChild.start, LimitedChild.close
+
+
+def slow_the_clock_of_rate_limits(patch: pytest.MonkeyPatch) -> None:
+    """Let a microsecond pass between two looks at the clock, so that no test depends on the speed of the machine."""
+    times = count(1000.0, 1e-6)
+    patch.setattr(account, "InProcessCounter", partial(InProcessCounter, clock=lambda: next(times)))
+
+
+def lift_time_limits(patch: pytest.MonkeyPatch) -> None:
+    """Lift the limits of checks and of the statements of webhooks, which a busy machine exceeds.
+
+    A check that is late lets a missing table be a missing migration. The limits of statements remain on the connection,
+    or until the end of the transaction of a test.
+    """
+    for limit in ("READINESS_LIMIT", "READINESS_DATABASE_LIMIT"):
+        patch.setattr(timeouts, limit, 60)
+    patch.setattr(sender, "LIMITS", "SET statement_timeout = 0")
+    patch.setattr(bodies, "BODY_LIMIT", "SET LOCAL statement_timeout = 0")
+
+
+def share_middleware(patch: pytest.MonkeyPatch) -> None:
+    """Load the middleware once, and again after a change of a setting that it reads then: it takes 40 ms."""
+    load = BaseHandler.load_middleware
+    loaded: dict[str, Any] = {}
+
+    def forget(setting: str, **_: Any) -> None:
+        if setting.startswith(READ_BY_MIDDLEWARE):
+            loaded.clear()
+
+    setting_changed.connect(forget, weak=False)
+
+    def load_once(handler: BaseHandler, *arguments: bool) -> None:
+        if not loaded:
+            load(handler, *arguments)
+            loaded.update({name: value for name, value in vars(handler).items() if name.startswith("_")})
+        vars(handler).update(loaded)
+
+    patch.setattr(BaseHandler, "load_middleware", load_once)
+
+
+def keep_contexts_of_pages(patch: pytest.MonkeyPatch) -> None:
+    """Let a response have the context of its page alone: to copy that of each included template takes a tenth of it."""
+    instrumented = vars(Template)["_render"]
+
+    def render(template: Template, context: Context) -> Any:
+        is_page = isinstance(context, RequestContext) and context.template is template
+        return instrumented(template, context) if is_page else template.nodelist.render(context)
+
+    patch.setattr(Template, "_render", render)
+
+
+@contextmanager
+def keep_children(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keep an idle child process with limits for the next test that starts the same: a start takes 0.2 s.
+
+    A child that is busy or has ended is closed, as without this.
+    """
+    kept: dict[tuple[Any, ...], subprocess.Popen[bytes]] = {}
+
+    def build_key(child: LimitedChild) -> tuple[Any, ...]:
+        return tuple(child.command), child.memory, child.seconds
+
+    def take_or_start(child: LimitedChild) -> subprocess.Popen[bytes]:
+        process = kept.pop(build_key(child), None)
+        return process if process and process.poll() is None else START(child)
+
+    def keep_or_close(child: LimitedChild) -> None:
+        process, key = child.child, build_key(child)
+        if process is None or child.is_busy or process.poll() is not None or key in kept:
+            CLOSE(child)
+        else:
+            kept[key], child.child = process, None
+
+    patch.setattr(LimitedChild, "start", take_or_start)
+    patch.setattr(LimitedChild, "close", keep_or_close)
+    yield
+    for process in kept.values():
+        process.communicate()  # closes the pipes, which ends it
