@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -124,6 +124,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Leave out of the report of a success what only a failure shows: processes send each other all reports."""
+    report = yield
+    if report.passed and "PYTEST_XDIST_WORKER" in os.environ:
+        report.keywords, report.sections = {}, []
+    return report
 
 
 class GraphQL(Protocol):
