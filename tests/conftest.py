@@ -15,9 +15,8 @@ from typing import Any, Protocol
 
 import msgspec
 import pytest
-from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.db import connection
-from django.test import Client, TransactionTestCase
+from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker, Settings
 
@@ -33,15 +32,9 @@ from tests.audit_lines import Lines
 from tests.deployment.redis_server import RedisServer
 from tests.factories import make_actor, make_user
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
-from tests.migrated_database import empty_tables, get_or_create_migrated_database
+from tests.migrated_database import get_or_create_migrated_database
 from tests.otlp_receiver import OtlpReceiver
-from tests.patches import (
-    keep_children,
-    keep_contexts_of_pages,
-    lift_time_limits,
-    share_middleware,
-    slow_the_clock_of_rate_limits,
-)
+from tests.patches import patch_for_all_tests
 from tests.quality.process_coverage import measure_processes
 from users import services
 from users.models import ApiKey, User
@@ -215,17 +208,8 @@ def forget_earlier_tests() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def patch_what_is_slow_or_depends_on_time(django_test_environment: None) -> Iterator[None]:  # noqa: ARG001
-    """Patch once for all tests: each fixture takes time in each test."""
-    # The cost of Argon2, which is slow by design, is at its minimum.
-    Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_tables())
-        slow_the_clock_of_rate_limits(patch)
-        lift_time_limits(patch)
-        share_middleware(patch)
-        keep_contexts_of_pages(patch)
-        with keep_children(patch):
-            yield
+    with patch_for_all_tests():
+        yield
 
 
 @pytest.fixture

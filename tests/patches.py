@@ -1,4 +1,4 @@
-"""What is slow in tests or depends on time, patched once for all of them."""
+"""What is slow in tests or depends on time, patched once for all of them: each fixture takes time in each test."""
 
 import subprocess
 from collections.abc import Iterator
@@ -8,18 +8,35 @@ from itertools import count
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.handlers.base import BaseHandler
 from django.core.signals import setting_changed
 from django.template import Context, RequestContext, Template
+from django.test import TransactionTestCase
 
 from contentapi.conf import timeouts
 from contentapi.core.limited_child import LimitedChild
 from contentapi.events.webhooks import bodies, sender
 from contentapi.rate_limits import account
 from contentapi.rate_limits.counters import InProcessCounter
+from tests.migrated_database import empty_tables
 
 READ_BY_MIDDLEWARE = ("DEBUG", "MIDDLEWARE", "SECURE_", "STATIC", "WHITENOISE_")  # when it is loaded
 START, CLOSE = LimitedChild.start, LimitedChild.close
+
+
+@contextmanager
+def patch_for_all_tests() -> Iterator[None]:
+    # The cost of Argon2, which is slow by design, is at its minimum.
+    Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_tables())
+        slow_the_clock_of_rate_limits(patch)
+        lift_time_limits(patch)
+        share_middleware(patch)
+        keep_contexts_of_pages(patch)
+        with keep_children(patch):
+            yield
 
 
 def slow_the_clock_of_rate_limits(patch: pytest.MonkeyPatch) -> None:
@@ -75,7 +92,7 @@ def keep_contexts_of_pages(patch: pytest.MonkeyPatch) -> None:
 def keep_children(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Keep an idle child process with limits for the next test that starts the same: a start takes 0.2 s.
 
-    A child that is busy or has ended is closed, as without this.
+    A child that is busy is closed, as without this, and so is one that has ended: its output can be read.
     """
     kept: dict[tuple[Any, ...], subprocess.Popen[bytes]] = {}
 
@@ -83,15 +100,17 @@ def keep_children(patch: pytest.MonkeyPatch) -> Iterator[None]:
         return tuple(child.command), child.memory, child.seconds
 
     def take_or_start(child: LimitedChild) -> subprocess.Popen[bytes]:
-        process = kept.pop(build_key(child), None)
-        return process if process and process.poll() is None else START(child)
+        child.child = kept.pop(build_key(child), None)
+        if child.child is None or child.is_done(0):
+            CLOSE(child)
+            return START(child)
+        return child.child
 
     def keep_or_close(child: LimitedChild) -> None:
-        process, key = child.child, build_key(child)
-        if process is None or child.is_busy or process.poll() is not None or key in kept:
+        process = child.child
+        if not process or child.is_busy or child.is_done(0) or kept.setdefault(build_key(child), process) != process:
             CLOSE(child)
-        else:
-            kept[key], child.child = process, None
+        child.child = None
 
     patch.setattr(LimitedChild, "start", take_or_start)
     patch.setattr(LimitedChild, "close", keep_or_close)
