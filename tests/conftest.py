@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import Generator, Iterator
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -108,12 +107,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.name != LONGEST)
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Exclude what is loaded from garbage collection, as the servers do: visits of it take a tenth of the time.
-
-    Find the hooks of each file once: pytest does it for each hook of each test.
-    """
-    vars(session)["gethookproxy"] = cache(session.gethookproxy)
+def pytest_collection_finish() -> None:
+    """Exclude what is loaded from garbage collection, as the servers do: visits of it take a tenth of the time."""
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
     gc.enable()
@@ -184,14 +179,6 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
             " WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
         )
         connection.close()  # Django closes the one of its start, and a test of slots may have installed another one
-
-
-# What pytest-django does before each test for its markers, for unittest and for sites, which no test here has
-for unused in (
-    *("_django_set_urlconf", "_django_isolate_apps", "_django_setup_unittest", "_django_clear_site_cache"),
-    "_template_string_if_invalid_marker",
-):
-    globals()[unused] = pytest.fixture(lambda: None, scope="session", name=unused)
 
 
 @pytest.fixture(autouse=True)
