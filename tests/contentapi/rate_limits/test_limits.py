@@ -34,6 +34,6 @@ def test_setting_is_parsed_to_amount_window_and_policy(
 def test_charge_is_cut_to_the_limit_and_excludes_what_is_paid(settings: Settings) -> None:
     limited(settings, anonymous="5/minute")
 
-    charges = [Charge.to(3, ANONYMOUS), Charge.to(3, ANONYMOUS, paid=1), Charge.to(9, ANONYMOUS, paid=1)]
+    charges = [Charge.to(total, ANONYMOUS, paid) for total, paid in ((3, 0), (3, 1), (9, 1), (2, 3))]
 
-    assert [(charge.amount, charge.total) for charge in charges] == [(3, 3), (2, 3), (4, 5)]
+    assert [(charge.amount, charge.total) for charge in charges] == [(3, 3), (2, 3), (4, 5), (0, 2)]
