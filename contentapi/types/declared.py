@@ -79,9 +79,9 @@ def load_targets() -> Related:
 
 
 def list_targets(types: Sequence[OwnType], related: Related) -> Related:
-    """Return the types that relations can lead to, with the labels of their models, and who may read all of their rows.
+    """Return the possible target types of a relation. Each has the label of its model and the readers of all its rows.
 
-    Rows that are not published are for staff and their author.
+    Only staff and the author may read a row that is not published.
     """
     readers = {own.name: "staff" if own.has_publication else own.read for own in types}
     own_types = {own.name: {"model": f"{own.app}.{own.name}", "read": readers[own.name]} for own in types}
