@@ -11,6 +11,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from contentapi.core.identity import Role
+from contentapi.desk.bases import PolicyAdmin
 from tests.admin_forms import read_form, submit_form
 from tests.blog.search_posts import index_posts
 from tests.factories import make_author, make_post, make_user
@@ -28,19 +29,16 @@ def test_posts_are_filtered_by_status_author_and_tag(admin_client: Client) -> No
     make_post(title="B", author=author, status="published", tags=["soup"])
     make_post(title="C", status="draft", tags=["soups"])
 
-    assert titles(admin_client.get(POSTS, {"status__exact": "draft"})) == ["C", "A"]
     assert titles(admin_client.get(POSTS, {"author__id__exact": author.pk})) == ["B", "A"]
-    assert titles(admin_client.get(POSTS, {"tag": "soup"})) == ["B", "A"]
     assert titles(admin_client.get(POSTS, {"tag": "soup", "status__exact": "draft"})) == ["A"]
 
 
 def test_list_without_rows_says_whether_a_filter_hides_them(admin_client: Client) -> None:
-    assert "There are no posts yet" in admin_client.get(POSTS).content.decode()
+    assert "There are no posts yet" in admin_client.get(POSTS).text
     make_post(status="published")
-    hidden = admin_client.get(POSTS, {"status__exact": "draft"}).content.decode()
+    hidden = admin_client.get(POSTS, {"status__exact": "draft"}).text
     assert "No posts match" in hidden
     assert "Show all posts" in hidden
-    assert "Show all posts" in admin_client.get(POSTS, {"q": "kelp"}).content.decode()
 
 
 def test_posts_are_filtered_by_whole_days(admin_client: Client) -> None:
@@ -48,9 +46,7 @@ def test_posts_are_filtered_by_whole_days(admin_client: Client) -> None:
         make_post(title=title, created_at=datetime(*time, tzinfo=UTC))
 
     assert titles(admin_client.get(POSTS, {"created_at_from": "2026-02-02"})) == ["C", "B"]
-    assert titles(admin_client.get(POSTS, {"created_at_to": "2026-02-02"})) == ["B", "A"]
-    assert titles(admin_client.get(POSTS, {"created_at_from": "2026-02-02", "created_at_to": "2026-02-02"})) == ["B"]
-    assert titles(admin_client.get(POSTS, {"created_at_from": "x"})) == ["C", "B", "A"]
+    assert titles(admin_client.get(POSTS, {"created_at_from": "x", "created_at_to": "2026-02-02"})) == ["B", "A"]
 
 
 def schedule(title: str, time: str) -> None:
@@ -73,7 +69,6 @@ def test_scheduled_posts_are_shown_filtered_and_ordered_by_their_time(admin_clie
     assert titles(admin_client.get(POSTS, {**only, "o": "-2"})) == ["C", "B", "A"]
     assert titles(admin_client.get(POSTS, {**only, "publish_at_from": "2100-02-02"})) == ["B", "C"]
     assert set(titles(admin_client.get(POSTS, {"publish_at_to": "2100-02-02"}))) == {"A", "B"}
-    assert len(titles(admin_client.get(POSTS, {"publish_at_to": "x"}))) == 4
 
 
 def read_tabs(response: Any) -> list[tuple[str, dict[str, str], bool]]:
@@ -90,9 +85,9 @@ def test_tabs_keep_the_filters_and_the_search_and_no_order(admin_client: Client)
         *[(label, {**kept, "status__exact": status}, status == "draft") for label, status in statuses.items()],
         ("All", kept, False),
     ]
-    assert [current for *_, current in read_tabs(admin_client.get(POSTS))] == [False, False, False, True]
-    assert [current for *_, current in read_tabs(admin_client.get(POSTS, {"status__exact": "archived"}))] == [False] * 4
-    assert 'aria-current="page">All</a>' in admin_client.get(POSTS).text
+    everything = admin_client.get(POSTS)
+    assert [current for *_, current in read_tabs(everything)] == [False, False, False, True]
+    assert 'aria-current="page">All</a>' in everything.text
 
 
 FILTERS = {
@@ -128,8 +123,11 @@ def make_filtered_posts(number: int) -> dict[str, str]:
     return {**FILTERS, "author__id__exact": str(author.pk), "q": "title", "o": "-5"}
 
 
-def test_links_to_pages_orders_and_posts_keep_the_filters(admin_client: Client) -> None:
-    parameters = make_filtered_posts(26)
+def test_links_to_pages_orders_and_posts_keep_the_filters(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PolicyAdmin, "list_per_page", 2)
+    parameters = make_filtered_posts(3)
 
     links = [urlsplit(address) for address in Links(admin_client.get(POSTS, parameters).text).addresses]
 
@@ -140,14 +138,18 @@ def test_links_to_pages_orders_and_posts_keep_the_filters(admin_client: Client) 
     kept = {name: value for name, value in parameters.items() if name != "o"}
     assert pages
     assert orders
-    assert len(opened) >= 25
+    assert len(opened) >= 2
     assert all(kept.items() <= query.items() for query in [*pages, *orders])
     assert all(dict(parse_qsl(query["_changelist_filters"])) == parameters for query in opened)
 
 
-def test_post_that_is_saved_leads_back_to_the_filtered_list(admin_client: Client) -> None:
+def test_form_of_the_filters_keeps_search_and_order_and_a_saved_post_leads_back_to_the_list(
+    admin_client: Client,
+) -> None:
     parameters = make_filtered_posts(1)
     page = admin_client.get(POSTS, parameters)
+    values = read_form(page.text)
+    assert {name: values.get(name) for name in parameters} == parameters
     address = next(each for each in Links(page.text).addresses if "/change/" in each)
 
     saved = submit_form(admin_client, address, title="New title")
@@ -155,14 +157,6 @@ def test_post_that_is_saved_leads_back_to_the_filtered_list(admin_client: Client
     assert saved.status_code == 302
     target = urlsplit(saved["Location"])
     assert (target.path, dict(parse_qsl(target.query))) == (POSTS, parameters)
-
-
-def test_form_of_the_filters_keeps_search_and_order(admin_client: Client) -> None:
-    parameters = make_filtered_posts(1)
-
-    values = read_form(admin_client.get(POSTS, parameters).text)
-
-    assert {name: values.get(name) for name in parameters} == parameters
 
 
 @pytest.mark.parametrize("model", list(admin.site._registry), ids=lambda model: model._meta.label)

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from blog.models import RENDERED, Post, PostSource
-from tests.admin_forms import get_form_errors, get_page, read_form, submit_form
+from blog.models import RENDERED, Post, PostSource, WorkingCopy
+from tests.admin_forms import get_form_errors, get_page, open_form, read_form, submit_form
 from tests.factories import make_author, make_post
 
 PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
@@ -38,25 +38,19 @@ def test_post_from_the_add_form_is_stored_by_the_service(
 
 
 def test_invalid_post_is_rejected_with_form_errors(editor_client: Client) -> None:
-    valid = {**read_form(editor_client.get(ADD).text), "title": "Soup", "author": str(make_author().pk)}
+    valid = {**open_form(editor_client, ADD), "author": str(make_author().pk), "_act": "schedule"}
     wrong: list[tuple[dict[str, str], set[str]]] = [
-        ({"title": " "}, {"title"}),
-        ({"title": "x" * 201}, {"title"}),
-        ({"tags": "x" * 51}, {"tags"}),
-        ({"tags": "\n".join(map(str, range(21)))}, {"tags"}),
-        ({"tags": "a\r\na"}, {"tags"}),
-        ({"body": "x" * 200_001}, {"body"}),
-        ({"_act": "schedule"}, {"schedule_at"}),
-        ({"_act": "schedule", "schedule_at_local": "2020-01-01T00:00"}, {"schedule_at"}),
-        ({"_act": "schedule", "schedule_at_local": "tomorrow"}, {"schedule_at"}),
+        ({"title": " ", "tags": "x" * 51, "schedule_at_local": "tomorrow"}, {"title", "tags", "schedule_at"}),
+        ({"title": "x" * 201, "tags": "a\r\na", "body": "x" * 200_001}, {"title", "tags", "body"}),
+        ({"title": "Soup"}, {"schedule_at"}),
     ]
 
     for edits, fields in wrong:
         response = editor_client.post(ADD, {**valid, **edits})
 
-        assert response.status_code == 200, edits
-        assert set(get_form_errors(response)) == fields, edits
-        assert not Post.objects.exists(), edits
+        assert response.status_code == 200
+        assert set(get_form_errors(response)) == fields
+        assert not Post.objects.exists()
 
 
 def test_changed_post_has_normalized_line_endings_and_a_new_version(editor_client: Client) -> None:
@@ -76,10 +70,13 @@ def test_changed_post_has_normalized_line_endings_and_a_new_version(editor_clien
 @pytest.mark.parametrize(
     "values",
     [
-        {},
         {"body": "\n\n  One\n\ntwo  \n\n", "tags": ["hot", "very hot"]},
-        {"body": "One\r\ntwo\r\n", "tags": ["salt, pepper", "hot"]},
-        {"body": "<b>&amp;</textarea>", "status": "scheduled", "publish_at": LATER.replace(second=1, microsecond=5)},
+        {
+            "body": "<b>&amp;</textarea>One\r\ntwo\r\n",
+            "tags": ["salt, pepper", "hot"],
+            "status": "scheduled",
+            "publish_at": LATER.replace(second=1, microsecond=5),
+        },
         {"title": "x" * 200, "body": "", "status": "archived"},
     ],
 )
@@ -88,10 +85,11 @@ def test_form_submitted_unchanged_changes_nothing(editor_client: Client, values:
     PostSource.objects.create(post=post, path="a.md", digest=b"1", authors=["Ines", "Jo"], status="published")
     before = read_row(post)
 
-    response = submit_form(editor_client, get_page(post))
+    response = editor_client.post(get_page(post), read_form(editor_client.get(get_page(post)).text))
 
     assert response.status_code == 302, get_form_errors(response)
     assert read_row(post) == before
+    assert not WorkingCopy.objects.exists()
     assert PostSource.objects.values("path", "authors", "status").get() == {
         "path": "a.md",
         "authors": ["Ines", "Jo"],
@@ -143,7 +141,7 @@ def test_post_without_an_author_is_refused_and_one_from_a_page_without_the_field
     editor_client: Client,
 ) -> None:
     post = make_post(title="Soup", status="draft")
-    values = read_form(editor_client.get(get_page(post)).text) | {"title": "Stew"}
+    values = open_form(editor_client, get_page(post)) | {"title": "Stew"}
 
     refused = editor_client.post(get_page(post), values | {"author": ""})
     values.pop("author")

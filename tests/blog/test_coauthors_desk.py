@@ -7,7 +7,7 @@ from django.urls import reverse
 from blog import services
 from blog.models import Author, Post
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import get_form_errors, get_page, log_in, read_form, submit_form
+from tests.admin_forms import get_form_errors, get_page, log_in, open_form, read_form, submit_form
 from tests.blog.author_clients import browse
 from tests.blog.stored_images import make_ready_image
 from tests.factories import get_user, make_actor, make_author, make_comment, make_post, make_working_copy
@@ -30,12 +30,6 @@ def browser(jo: Author) -> Client:
 
 def list_titles(browser: Client, **parameters: str) -> list[str]:
     return [post.title for post in browser.get(LIST, parameters).context["cl"].result_list]
-
-
-def open_page(browser: Client, post: Post) -> str:
-    response = browser.get(reverse("admin:blog_post_change", args=[post.pk]))
-    assert response.status_code == 200
-    return response.text
 
 
 def test_list_has_the_posts_that_the_person_has_written_with_others(browser: Client, jo: Author) -> None:
@@ -72,18 +66,16 @@ def test_list_of_an_author_has_joint_posts_for_editors(editor_client: Client, jo
     make_post(title="Others'")
 
     assert list_titles(editor_client, author__id__exact=str(jo.pk)) == ["Joint", "Alone"]
-    assert list_titles(editor_client, author__id__exact="1000") == []
     assert editor_client.get(LIST, {"author__id__exact": "x"}).headers["Location"] == f"{LIST}?e=1"
 
 
-@pytest.mark.parametrize("status", ["draft", "published"])
-def test_page_shows_the_text_as_readers_see_it(browser: Client, jo: Author, status: str) -> None:
+def test_page_shows_the_text_as_readers_see_it(browser: Client, jo: Author) -> None:
     image = make_ready_image()
     body = f"Some **strong** words.\n\n* one\n\n![A boat](image:{image.pk})\n\n<script>alert(1)</script>"
-    post = make_post(body=body, coauthor_ids=[jo.pk], status=status, cover_id=image.pk)
+    post = make_post(body=body, coauthor_ids=[jo.pk], status="draft", cover_id=image.pk)
     make_comment(post, body="A remark")
 
-    page = open_page(browser, post)
+    page = browser.get(get_page(post)).text
 
     assert "<strong>strong</strong>" in page
     assert "<li>one</li>" in page
@@ -91,17 +83,9 @@ def test_page_shows_the_text_as_readers_see_it(browser: Client, jo: Author, stat
     assert image.name in page
     assert "A remark" in page
     assert not {text for text in ("alert(1)", "**strong**", "Cover id", "The id of an image") if text in page}
-
-
-def test_page_has_neither_scripts_of_the_editor_nor_links_that_are_refused(browser: Client, jo: Author) -> None:
-    post, own = make_post(coauthor_ids=[jo.pk]), make_post(author=jo)
-
-    page = open_page(browser, post)
-
     assert not {name for name in ("editor.js", "presence.js", "cover.js", "coauthors.js") if name in page}
     assert reverse("admin:blog_post_history", args=[post.pk]) not in page
     assert 'name="_save"' not in page
-    assert reverse("admin:blog_post_history", args=[own.pk]) in open_page(browser, own)
 
 
 def test_editor_sets_the_coauthors_in_their_order(editor_client: Client) -> None:
@@ -119,12 +103,10 @@ def test_editor_sets_the_coauthors_in_their_order(editor_client: Client) -> None
     assert Post.objects.get(pk=post.pk).version == 4
 
 
-@pytest.mark.parametrize("wrong", ["author", "nobody"])
-def test_wrong_coauthors_are_errors_of_the_form(editor_client: Client, wrong: str) -> None:
+def test_wrong_coauthors_are_errors_of_the_form(editor_client: Client) -> None:
     post = make_post()
-    ids = [str(post.author.pk)] if wrong == "author" else ["x"]
 
-    refused = submit_form(editor_client, get_page(post), coauthor_ids=ids)
+    refused = submit_form(editor_client, get_page(post), coauthor_ids=[str(post.author.pk)])
 
     assert set(get_form_errors(refused)) == {"coauthor_ids"}
 
@@ -139,8 +121,8 @@ def test_authors_see_the_coauthors_of_their_posts_and_cannot_change_them() -> No
     submit_form(browser, ADD, title="Soup", coauthor_ids=[str(ines.pk)])
 
     assert "Ines" in page
+    assert reverse("admin:blog_post_history", args=[post.pk]) in page
     assert "coauthor_ids" not in page
-    assert "coauthor_ids" not in browser.get(ADD).text
     assert Post.objects.get(title="New").coauthor_ids == [ines.pk]
     assert Post.objects.get(title="Soup").coauthor_ids == []
 
@@ -148,7 +130,7 @@ def test_authors_see_the_coauthors_of_their_posts_and_cannot_change_them() -> No
 def test_conflict_merges_the_coauthors_of_both(editor_client: Client) -> None:
     ines, jo, kim = (make_author(name=name) for name in ("Ines", "Jo", "Kim"))
     post = make_post(coauthor_ids=[ines.pk])
-    opened = read_form(editor_client.get(get_page(post)).text)
+    opened = open_form(editor_client, get_page(post))
     changes = {"coauthor_ids": [str(ines.pk), str(jo.pk)]}
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 

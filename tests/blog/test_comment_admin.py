@@ -5,13 +5,16 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
 from blog import services
+from blog.desk.comments import ACTIONS
 from blog.models import Author, Comment, CommentState
+from contentapi.auth.sessions import build_session_actor
 from contentapi.core.identity import Role
+from contentapi.desk.actions import find_next_page, list_offered_actions
 from tests.admin_forms import get_page, log_in
 from tests.blog.comments_in_states import make_comment_in
 from tests.factories import make_actor, make_author, make_comment, make_post, make_user
@@ -47,7 +50,6 @@ def test_list_leaves_out_deleted_comments_unless_they_are_asked_for(browser: Cli
     visible, hidden, deleted = (make_comment_in(state) for state in CommentState.values)
 
     assert list_comments(browser) == {visible, hidden}
-    assert list_comments(browser, state="visible") == {visible}
     assert list_comments(browser, state="hidden") == {hidden}
     assert list_comments(browser, state="deleted") == {deleted}
 
@@ -61,12 +63,11 @@ def test_list_is_filtered_by_post_and_author(browser: Client) -> None:
     assert list_comments(browser, author__id__exact=author.pk) == {by_author}
 
 
-@pytest.mark.parametrize("words", ["NEEDLE", "ines falk"])
-def test_list_is_searched_by_words_and_by_author(browser: Client, words: str) -> None:
-    found = make_comment(make_post(), body="A needle.", author=make_author(name="Ines Falk"))
+def test_list_is_searched_by_words(browser: Client) -> None:
+    found = make_comment(make_post(), body="A needle.")
     make_comment(make_post())
 
-    assert list_comments(browser, q=words) == {found}
+    assert list_comments(browser, q="NEEDLE") == {found}
 
 
 def test_list_names_the_person_who_changed_the_state(browser: Client) -> None:
@@ -103,13 +104,13 @@ def test_actions_change_many_comments_and_name_those_that_they_cannot(browser: C
         ("deleted", 31, []),
     ],
 )
-def test_page_shows_the_buttons_that_fit_the_state(browser: Client, state: str, days: int, buttons: list[str]) -> None:
+def test_buttons_fit_the_state(editor: User, state: str, days: int, buttons: list[str]) -> None:
     changed_at = timezone.now() - timedelta(days=days)
     comment = make_comment(make_post(), state=state, state_changed_at=changed_at)
 
-    response = browser.get(get_page(comment))
+    offered = list_offered_actions(ACTIONS, build_session_actor(editor), comment)
 
-    assert [action.name for action in response.context["desk_actions"]] == buttons
+    assert [action.name for action in offered] == buttons
 
 
 def test_buttons_move_a_comment_through_its_states(browser: Client, editor: User) -> None:
@@ -122,6 +123,8 @@ def test_buttons_move_a_comment_through_its_states(browser: Client, editor: User
         states.append(comment.state)
         assert response["Location"] == get_page(comment)
 
+    shown = browser.get(get_page(comment)).context["desk_actions"]
+    assert [action.name for action in shown] == ["hide", "delete"]
     assert states == ["hidden", "visible", "deleted", "visible"]
     assert (comment.state_changed_by, comment.state_changed_with, comment.body) == (editor.pk, "admin", "Hear!")
 
@@ -130,12 +133,9 @@ def test_buttons_move_a_comment_through_its_states(browser: Client, editor: User
     "page",
     ["https://evil.example.invalid/", "//evil.example.invalid/", "javascript:alert(1)", "\\\\evil.example.invalid"],
 )
-def test_button_leads_to_no_other_site(browser: Client, page: str) -> None:
-    comment = make_comment(make_post())
-
-    response = press(browser, comment, "hide", next=page)
-
-    assert response["Location"] == get_page(comment)
+def test_button_leads_to_no_other_site(page: str) -> None:
+    assert find_next_page(RequestFactory().post("/", {"next": page}), "/admin/") == "/admin/"
+    assert find_next_page(RequestFactory().get("/", {"next": page}), "/admin/") == "/admin/"
 
 
 def test_comment_has_no_page_to_delete_it_for_good(browser: Client) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,13 +10,14 @@ from django.test import Client
 from django.urls import reverse
 
 from blog import services
+from blog.desk.posts.conflict import choose_button
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import get_page, read_form, submit_form
+from tests.admin_forms import get_page, open_form, read_form, submit_form
 from tests.blog.post_copies import publish_in_desk, save
 from tests.blog.post_rows import LATER
 from tests.blog.test_admin_conflicts import BODY, MINE, THEIRS, read_forms
-from tests.factories import make_actor, make_author, make_post
+from tests.factories import make_actor, make_author, make_post, make_working_copy
 
 LIST = reverse("admin:blog_post_changelist")
 TIME = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}
@@ -53,14 +55,6 @@ def test_save_of_a_published_post_is_a_working_copy_that_the_form_then_shows(edi
     assert list_buttons(page.text) == ["Save changes", "Publish changes", "Save and continue editing"]
 
 
-def test_form_that_is_saved_unchanged_makes_no_working_copy(editor_client: Client) -> None:
-    post = make_post(body="\n\n One\n")
-
-    submit_form(editor_client, get_page(post), _save="Save")
-
-    assert not WorkingCopy.objects.exists()
-
-
 def test_publish_changes_makes_one_version_with_and_without_a_working_copy(editor_client: Client) -> None:
     post = make_post(title="Tides")
 
@@ -85,16 +79,6 @@ def test_draft_is_saved_itself_unless_it_has_a_working_copy(editor_client: Clien
 
     assert list_buttons(page)[:2] == ["Save changes", "Take over the changes"]
     assert Post.objects.values_list("title", "body", "status").get() == ("Flood", "Low.", "draft")
-
-
-def test_discarded_changes_are_gone_and_the_post_stays(editor_client: Client) -> None:
-    post = make_post(title="Tides")
-    save(post, title="Ebb")
-
-    submit_form(editor_client, get_page(post), _act="discard")
-
-    assert not WorkingCopy.objects.exists()
-    assert Post.objects.get().version == 1
 
 
 def test_changes_are_scheduled_and_unscheduled(editor_client: Client) -> None:
@@ -130,36 +114,12 @@ def test_summaries_of_the_working_copy_are_in_the_form_and_the_default_texts_are
     shown = read_form(page)
     assert (shown["excerpt"], shown["description"]) == ("", "Short.")
     assert 'placeholder="Low."' in page
-    publish_in_desk(editor_client, post)
-    assert Post.objects.values_list("excerpt", "description", "default_excerpt").get() == (None, "Short.", "Low.")
-
-
-@pytest.mark.parametrize(
-    ("status", "action", "expected"),
-    [
-        ("published", "unpublish", ("Ebb", "draft")),
-        ("published", "archive", ("Tides", "archived")),
-        ("archived", "publish_again", ("Ebb", "published")),
-        ("archived", "unarchive", ("Ebb", "draft")),
-        ("draft", "publish", ("Ebb", "published")),
-    ],
-)
-def test_button_of_the_state_takes_the_text_over_unless_it_archives(
-    editor_client: Client, status: str, action: str, expected: tuple[str, str]
-) -> None:
-    post = make_post(title="Tides", status=status)
-    save(post, title="Ebb")
-
-    submit_form(editor_client, get_page(post), _act=action)
-
-    assert Post.objects.values_list("title", "status").get() == expected
-    assert WorkingCopy.objects.exists() is (action == "archive")
 
 
 def test_working_copy_that_another_person_saved_is_a_page_with_both_texts(editor_client: Client) -> None:
     ada = make_actor(Role.EDITOR)
     post = make_post(body=BODY)
-    opened = read_form(editor_client.get(get_page(post)).text)
+    opened = open_form(editor_client, get_page(post))
     save(post, ada, body=THEIRS, title="Ada's title")
 
     page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
@@ -176,7 +136,7 @@ def test_working_copy_that_another_person_saved_is_a_page_with_both_texts(editor
 def test_form_does_not_take_back_the_coauthors_that_another_person_has_set(editor_client: Client) -> None:
     post, other = make_post(), make_author(name="Jo")
     save(post, title="Ebb")
-    opened = read_form(editor_client.get(get_page(post)).text)
+    opened = open_form(editor_client, get_page(post))
     changes = {"coauthor_ids": [str(other.pk)]}
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
@@ -192,7 +152,7 @@ def test_publication_of_changes_of_an_outdated_text_is_a_page_that_merges_and_pu
     post = make_post(body=BODY)
     save(post, body=MINE)
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": THEIRS})
-    opened = read_form(editor_client.get(get_page(post)).text)
+    opened = open_form(editor_client, get_page(post))
 
     page = editor_client.post(get_page(post), opened | {"_act": "publish_changes"})
 
@@ -206,33 +166,41 @@ def test_publication_of_changes_of_an_outdated_text_is_a_page_that_merges_and_pu
 @pytest.mark.parametrize(
     ("pressed", "status", "name", "then"),
     [
-        ("schedule_changes", "published", "_act", "and schedule the changes"),
-        ("unschedule_changes", "published", "_act", "and do not publish the changes"),
-        ("schedule_changes", "archived", "_save", "<"),  # the post is not public any more
-        ("discard", "published", "_save", "<"),
+        ("publish_changes", "published", "_act", " and publish it"),
+        ("schedule_changes", "published", "_act", " and schedule the changes"),
+        ("unschedule_changes", "published", "_act", " and do not publish the changes"),
+        ("schedule_changes", "archived", "_save", ""),  # the post is not public any more
+        ("discard", "published", "_save", ""),
+        ("publish", "draft", "_act", " and publish now"),
+        ("publish", "published", "_save", ""),
     ],
 )
-def test_page_of_a_conflict_keeps_the_pressed_button(
-    editor_client: Client, pressed: str, status: str, name: str, then: str
+def test_button_of_a_refused_save_stays_if_the_state_still_allows_its_action(
+    pressed: str, status: str, name: str, then: str
 ) -> None:
+    post = make_post(status=status)
+    form: Any = SimpleNamespace(data={"_act": pressed})
+
+    button = choose_button(make_actor(Role.EDITOR), form, post, make_working_copy(post, publish_at=LATER))
+
+    assert (button["name"], button["then"]) == (name, then)
+
+
+def test_page_of_a_conflict_keeps_the_pressed_button(editor_client: Client) -> None:
     post = make_post(body=BODY)
-    save(post, body=MINE, publish_at=LATER)
-    opened = read_form(editor_client.get(get_page(post)).text)
+    opened = open_form(editor_client, get_page(post))
     save(post, body=THEIRS)
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"status": status})
 
-    page = editor_client.post(get_page(post), opened | {"_act": pressed, **TIME})
+    page = editor_client.post(get_page(post), opened | {"_act": "schedule_changes", **TIME})
 
-    assert page.status_code == 409
     for choice, label in {"mine": "Keep my version", "merge": "Save the merged version"}.items():
-        section = page.text.partition(f'id="choice-{choice}"')[2].partition("</section>")[0]
-        assert re.search(rf'name="{name}" value="\w+">{label} ?{then}', section)
+        assert f'name="_act" value="schedule_changes">{label} and schedule the changes</button>' in page.text
         assert read_forms(page)[choice]["schedule_at_local"] == TIME["schedule_at_local"]
 
 
 def test_draft_that_was_published_meanwhile_is_saved_as_a_working_copy(editor_client: Client) -> None:
     post = make_post(body=BODY, status="draft")
-    opened = read_form(editor_client.get(get_page(post)).text)
+    opened = open_form(editor_client, get_page(post))
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": THEIRS, "status": "published"})
     page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
 
@@ -243,7 +211,7 @@ def test_draft_that_was_published_meanwhile_is_saved_as_a_working_copy(editor_cl
 
 def test_working_copy_that_the_form_of_a_draft_did_not_open_is_not_replaced_unseen(editor_client: Client) -> None:
     post = make_post(body=BODY, status="draft")
-    opened = read_form(editor_client.get(get_page(post)).text)
+    opened = open_form(editor_client, get_page(post))
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Ebb"})
     save(post, body=THEIRS)
 
@@ -256,7 +224,7 @@ def test_working_copy_that_the_form_of_a_draft_did_not_open_is_not_replaced_unse
 def test_changes_that_another_person_discarded_are_a_conflict_and_can_be_kept(editor_client: Client) -> None:
     post = make_post(body=BODY)
     save(post, body=THEIRS)
-    opened = read_form(editor_client.get(get_page(post)).text)
+    opened = open_form(editor_client, get_page(post))
     services.discard_working_copy(actor=OPERATOR, post_id=str(post.pk))
 
     page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})

@@ -2,10 +2,11 @@
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 from pytest_django import Settings
 
-from tests.admin_forms import get_page, submit_form
+from blog.desk.posts.states import describe_result, link_site
+from blog.services import StateAction
+from tests.admin_forms import get_page
 from tests.blog.post_copies import publish_in_desk
 from tests.blog.test_admin_states import LIST
 from tests.environment import set_environment
@@ -21,41 +22,36 @@ def site(settings: Settings) -> None:
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(("status", "is_linked"), [("published", True), ("draft", False), ("archived", False)])
-def test_form_and_list_link_to_a_public_post_on_the_site(
-    editor_client: Client,
-    status: str,
-    is_linked: bool,  # noqa: FBT001
-) -> None:
-    post = make_post(slug="ebb", status=status)
+def test_form_and_list_link_to_a_public_post_on_the_site(editor_client: Client) -> None:
+    post = make_post(slug="ebb")
 
-    pages = [editor_client.get(url).text for url in (get_page(post), LIST)]
-
-    assert [LINK.format("ebb") in page for page in pages] == [is_linked, is_linked]
-    assert "View on the site" not in editor_client.get(reverse("admin:blog_post_add")).text
+    assert all(LINK.format("ebb") in editor_client.get(url).text for url in (get_page(post), LIST))
 
 
 @pytest.mark.usefixtures("site")
-def test_messages_after_a_publication_link_to_the_site(editor_client: Client) -> None:
-    draft, archived, public = (make_post(slug=status, status=status) for status in ("draft", "archived", "published"))
+def test_message_after_a_publication_links_to_the_site() -> None:
+    public, draft = make_post(slug="ebb"), make_post(slug="flood", status="draft")
 
-    def read_message() -> str:
-        return str(next(iter(editor_client.get(LIST).context["messages"])))
+    assert LINK.format("ebb") in describe_result(StateAction.PUBLISH, public)
+    assert LINK.format("ebb") in describe_result(StateAction.PUBLISH_AGAIN, public)
+    assert "View on the site" not in describe_result(StateAction.UNPUBLISH, draft)
 
-    submit_form(editor_client, get_page(draft), _act="publish")
-    assert LINK.format("draft") in read_message()
-    submit_form(editor_client, get_page(archived), _act="publish_again")
-    assert LINK.format("archived") in read_message()
-    publish_in_desk(editor_client, public, title="New")
-    assert LINK.format("published") in read_message()
-    submit_form(editor_client, get_page(draft), _act="unpublish")
-    assert "View on the site" not in read_message()
+
+@pytest.mark.usefixtures("site")
+def test_message_after_a_publication_of_changes_links_to_the_site(editor_client: Client) -> None:
+    publish_in_desk(editor_client, make_post(slug="ebb"), title="New")
+
+    assert LINK.format("ebb") in str(next(iter(editor_client.get(LIST).context["messages"])))
+
+
+@pytest.mark.usefixtures("site")
+def test_hidden_and_new_posts_have_no_link() -> None:
+    assert [link_site(make_post(slug=status, status=status)) for status in ("draft", "archived")] == ["", ""]
+    assert link_site(None) == ""
 
 
 def test_desk_without_the_setting_has_no_links_to_a_site(editor_client: Client) -> None:
-    post = make_post(status="draft")
+    post = make_post()
 
-    submit_form(editor_client, get_page(post), _act="publish")
-
-    pages = [editor_client.get(url).text for url in (LIST, get_page(post))]
-    assert not any("View on the site" in page for page in pages)
+    assert link_site(post) == ""
+    assert "show_site" not in editor_client.get(LIST).context["cl"].list_display

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from blog.models import Post, PostStatus, PostVersion
+from blog.models import Post, PostStatus, PostVersion, WorkingCopy
 from blog.services import Edit, Saved, StateAction, edits, save_edit
 from blog.services.edits import PATHS, TARGETS
 from contentapi.core.errors import Conflict, Forbidden, VersionConflict
-from contentapi.core.identity import ROLE_SCOPES, Role, Scope
-from tests.factories import make_actor, make_author, make_post
+from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Role, Scope
+from tests.factories import make_actor, make_author, make_post, make_working_copy
 
 EARLIER, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 MUCH_LATER = datetime(2101, 1, 1, tzinfo=UTC)
@@ -96,6 +96,28 @@ def test_conflict_of_the_working_copy_saves_nothing_of_the_edit() -> None:
     assert isinstance(saved, Saved)
     assert saved.copy
     assert (saved.copy.content["title"], saved.post.title, saved.post.version) == ("New", post.title, 2)
+
+
+@pytest.mark.parametrize(
+    ("status", "action", "expected"),
+    [
+        ("published", StateAction.UNPUBLISH, ("Ebb", "draft")),
+        ("published", StateAction.ARCHIVE, ("Tides", "archived")),
+        ("archived", StateAction.PUBLISH_AGAIN, ("Ebb", "published")),
+        ("archived", StateAction.UNARCHIVE, ("Ebb", "draft")),
+        ("draft", StateAction.PUBLISH, ("Ebb", "published")),
+    ],
+)
+def test_action_takes_the_working_copy_over_unless_it_archives(
+    status: str, action: StateAction, expected: tuple[str, str]
+) -> None:
+    post = make_post(title="Tides", status=status)
+    copy = make_working_copy(post, title="Ebb")
+
+    save_edit(OPERATOR, str(post.pk), Edit(action=action, version="1", copy_version=str(copy.version)))
+
+    assert Post.objects.values_list("title", "status").get() == expected
+    assert WorkingCopy.objects.exists() is (action is StateAction.ARCHIVE)
 
 
 @pytest.mark.parametrize(

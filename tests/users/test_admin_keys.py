@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound
 from contentapi.core.identity import ALL_SCOPES, OPERATOR, Actor, Role, Scope
-from tests.admin_forms import log_in, read_form
+from tests.admin_forms import log_in, open_form
 from tests.factories import make_user
 from users import services
 from users.authentication import authenticate
@@ -31,7 +31,7 @@ def make_key(user: User) -> ApiKey:
 def test_user_creates_a_key_that_works() -> None:
     user = make_user(Role.AUTHOR)
     client = log_in(user)
-    form = read_form(client.get(ADD).text)
+    form = open_form(client, ADD)
 
     response = client.post(ADD, {**form, "name": "My blog", "expires_in_days": "30", "scopes": ["posts:read"]})
 
@@ -46,7 +46,7 @@ def test_user_creates_a_key_that_works() -> None:
 
 def test_secret_is_in_one_response_only() -> None:
     client = log_in(make_user(Role.AUTHOR))
-    form = {**read_form(client.get(ADD).text), "name": "My blog"}
+    form = {**open_form(client, ADD), "name": "My blog"}
 
     created = client.post(ADD, form)
     repeated = client.post(ADD, form)
@@ -71,7 +71,7 @@ def test_secret_is_in_one_response_only() -> None:
 def test_key_against_a_rule_is_refused_in_the_form(edits: dict[str, str]) -> None:
     client = log_in(make_user(Role.AUTHOR))
 
-    response = client.post(ADD, {**read_form(client.get(ADD).text), "name": "My blog", **edits})
+    response = client.post(ADD, {**open_form(client, ADD), "name": "My blog", **edits})
 
     assert (response.status_code, ApiKey.objects.exists()) == (200, False)
     assert set(response.context["adminform"].form.errors) == set(edits)

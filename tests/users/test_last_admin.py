@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import ALL_SCOPES, Actor, Role
-from tests.admin_forms import log_in, read_form
+from tests.admin_forms import log_in, open_form
 from tests.blog.racing import race
 from tests.factories import make_user
 from users import services
@@ -68,7 +68,7 @@ def test_no_page_of_the_admin_removes_the_last_admin() -> None:
     admin.save()
     client = log_in(admin)
     users, pk = reverse("admin:users_user_changelist"), admin.pk
-    form = read_form(client.get(reverse("admin:users_user_change", args=[pk])).text)
+    form = open_form(client, reverse("admin:users_user_change", args=[pk]))
     before = User.objects.values("role", "is_active", "password").get()
 
     responses = [

@@ -14,7 +14,7 @@ from django.utils import timezone
 from contentapi.core.identity import Role
 from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.signing import decrypt_secret
-from tests.admin_forms import get_form_errors, read_form
+from tests.admin_forms import get_form_errors, open_form, read_form
 from tests.event_log import relay
 from tests.factories import make_post, make_user
 from tests.webhook_rows import URL, make_webhook
@@ -44,7 +44,7 @@ def act(admin_client: Client, webhook: Webhook, action: str, **edits: Any) -> An
 
 
 def send_form(admin_client: Client, page: str, **edits: Any) -> Any:
-    return admin_client.post(page, {**read_form(admin_client.get(page).text), **edits})
+    return admin_client.post(page, {**open_form(admin_client, page), **edits})
 
 
 def read_messages(response: Any) -> list[str]:
@@ -97,7 +97,7 @@ def test_form_changes_a_webhook_and_keeps_its_secret(admin_client: Client, admin
 def test_new_secret_is_shown_once_and_the_form_makes_one_only(admin_client: Client, admin_user: User) -> None:
     webhook = make_webhook(admin_user)
     url = open_page("action", webhook.pk, "rotate")
-    form = read_form(admin_client.get(url).text)
+    form = open_form(admin_client, url)
 
     responses = [admin_client.post(url, form, follow=True) for _ in range(2)]
 

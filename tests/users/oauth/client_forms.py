@@ -5,7 +5,7 @@ from typing import Any
 from django.test import Client
 from oauth2_provider.models import Application
 
-from tests.admin_forms import read_form
+from tests import admin_forms
 from tests.users.oauth.flow import CALLBACK
 
 ADD = "/admin/oauth2_provider/application/add/"
@@ -17,7 +17,7 @@ def submit_application(admin_client: Client, **changes: str) -> Any:
 
 
 def open_form(admin_client: Client, client: Application) -> dict[str, str]:
-    return read_form(admin_client.get(f"/admin/oauth2_provider/application/{client.pk}/change/").text)
+    return admin_forms.open_form(admin_client, f"/admin/oauth2_provider/application/{client.pk}/change/")
 
 
 def change_application(admin_client: Client, client: Application, **changes: str) -> Any:

@@ -5,7 +5,7 @@ import re
 from django.test import Client
 from oauth2_provider.models import Application
 
-from tests.admin_forms import read_form, submit_form
+from tests.admin_forms import open_form, submit_form
 from tests.users.oauth.client_forms import change_application, submit_application
 from tests.users.oauth.flow import CALLBACK, Browser, make_member
 from tests.users.oauth.flow import Application as OAuthApplication
@@ -85,7 +85,7 @@ def test_new_secret_is_not_replaced_when_the_page_is_sent_again(admin_client: Cl
     application = OAuthApplication()
     client, browser = Application.objects.get(), Browser(make_member())
     page = locate_secret_page(client)
-    form = read_form(admin_client.get(page).text)
+    form = open_form(admin_client, page)
     found = SECRET.search(admin_client.post(page, form).text)
     assert found
 

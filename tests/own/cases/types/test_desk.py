@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from contentapi.core.identity import Role
-from tests.admin_forms import get_form_errors, read_form, submit_form
+from tests.admin_forms import get_form_errors, open_form, read_form, submit_form
 from tests.factories import make_author, make_image, make_post, make_user
 from tests.own.cases.types.rows import make_dish
 
@@ -61,7 +61,7 @@ def test_limits_are_errors_beside_the_field(editor: Client) -> None:
 def test_older_form_shows_a_notice_and_can_then_be_saved(editor: Client) -> None:
     dish = make_dish()
     page = get_change_page(dish)
-    opened = read_form(editor.get(page).text)
+    opened = open_form(editor, page)
     submit_form(editor, page, title="Theirs")
 
     conflict = editor.post(page, {**opened, "title": "Mine"})
