@@ -122,8 +122,8 @@ def send_chunks(*sizes_and_data: bytes) -> bytes:
 
 
 def send_compressed_bomb(exchange: Exchange) -> bool:
-    """Send a response of 100 kB that is 100 MB if it is unpacked."""
-    body = gzip.compress(100_000_000 * b"\0", 9)
+    """Send a response of 10 kB that is 10 MB if it is unpacked."""
+    body = gzip.compress(10_000_000 * b"\0", 9)
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body)
     return send_and_close(head + body)(exchange)
 

@@ -45,8 +45,10 @@ def find(*operations: Operation, is_atomic: bool = True) -> list[str]:
 
 @cache
 def load_state() -> ProjectState:
-    """Return the models after all migrations."""
-    return MigrationLoader(None).project_state()
+    """Return the models after all migrations. Their classes are made once, here: clones of the state copy them."""
+    state = MigrationLoader(None).project_state()
+    assert state.apps.get_models()
+    return state
 
 
 def build_migration(*operations: Operation, is_atomic: bool = True) -> Migration:

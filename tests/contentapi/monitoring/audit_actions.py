@@ -76,16 +76,17 @@ def ask_for_a_link(scene: Scene) -> Action:
     return partial(Client().post, FORGOTTEN, {"email": make_user(password="!").email})
 
 
+def edit_user(scene: Scene, **changes: str) -> Action:
+    actor = build_session_actor(scene.user)
+    return partial(user_services.edit_user, actor=actor, user_id=str(make_user().pk), changes=changes)
+
+
 def invite(scene: Scene) -> Action:
     turn_mail_on(scene.settings)
     return partial(scene.open, "users_user_action", make_user(password="!").pk, "invite")
 
 
 # --- Credentials
-
-
-def create_key(scene: Scene) -> Action:
-    return partial(scene.command, "create_api_key", scene.user.email, "--name", "New")
 
 
 def make_key(scene: Scene) -> ApiKey:

@@ -1,6 +1,7 @@
 """The admin who acts, for the tests of the audit log."""
 
 import json
+from functools import cached_property
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import submit_form
+from contentapi.auth.sessions import build_session_actor
+from contentapi.core.identity import Role
+from tests.admin_forms import log_in, submit_form
+from tests.conftest import make_api_key
 from tests.factories import make_user
 from tests.users.oauth.flow import PASSWORD
-from users import services as user_services
 
 
 class Scene:
@@ -26,10 +28,16 @@ class Scene:
         self.folder = folder
         self.user = make_user(Role.ADMIN)
         make_user(Role.ADMIN)  # the last admin cannot be deleted
-        self.key = user_services.create_api_key(actor=OPERATOR, email=self.user.email, name="test")
-        self.browser = Client()
-        self.browser.force_login(self.user)
-        self.secrets = [self.key, PASSWORD]
+        self.secrets = [PASSWORD]
+
+    @cached_property
+    def key(self) -> str:
+        self.secrets.append(key := make_api_key(build_session_actor(self.user)))
+        return key
+
+    @cached_property
+    def browser(self) -> Client:
+        return log_in(self.user)
 
     def request(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()

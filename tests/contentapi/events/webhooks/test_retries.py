@@ -45,18 +45,15 @@ def summarize(result: Result) -> tuple[str, float | None, str]:
     return str(result.state), result.delay, result.error
 
 
-@pytest.mark.parametrize("status", [200, 201, 204, 299])
-def test_2xx_is_delivered(status: int) -> None:
-    assert summarize(judge(ReceivedResponse(status))) == ("delivered", None, "")
-    assert summarize(judge(ReceivedResponse(status), tries=9)) == ("delivered", None, "")
+def test_2xx_is_delivered_and_any_other_status_repeated() -> None:
+    for status in (200, 299):
+        assert summarize(judge(ReceivedResponse(status))) == ("delivered", None, "")
+        assert summarize(judge(ReceivedResponse(status), tries=9)) == ("delivered", None, "")
+    for status in (100, 199, 300, 304, 410, 429, 500, 999):
+        result = judge(ReceivedResponse(status))
 
-
-@pytest.mark.parametrize("status", [100, 199, 300, 301, 304, 400, 410, 429, 500, 999])
-def test_other_status_is_repeated(status: int) -> None:
-    result = judge(ReceivedResponse(status))
-
-    assert summarize(result) == ("waiting", 5, f"The receiver answered {status}.")
-    assert result[1:4] == (ReceivedResponse(status), NOW, 0.5)
+        assert summarize(result) == ("waiting", 5, f"The receiver answered {status}.")
+        assert result[1:4] == (ReceivedResponse(status), NOW, 0.5)
 
 
 def test_attempt_without_a_response_is_repeated_with_its_reason() -> None:
@@ -71,14 +68,14 @@ def test_schedule_is_that_of_the_documentation() -> None:
     assert len(WEBHOOK_RETRIES) == 9
 
 
-@pytest.mark.parametrize("tries", range(9))
-def test_delay_varies_by_a_fifth(tries: int) -> None:
-    delay = judge(FAILED, tries).delay
-    least, most = (judge(FAILED, tries, choose=choose).delay for choose in (choose_least, choose_most))
+def test_delay_varies_by_a_fifth() -> None:
+    for tries in range(9):
+        delay = judge(FAILED, tries).delay
+        least, most = (judge(FAILED, tries, choose=choose).delay for choose in (choose_least, choose_most))
 
-    assert delay is not None
-    assert least == pytest.approx(0.8 * delay)
-    assert most == pytest.approx(1.2 * delay)
+        assert delay is not None
+        assert least == pytest.approx(0.8 * delay)
+        assert most == pytest.approx(1.2 * delay)
 
 
 def test_delay_is_chosen_by_chance() -> None:
@@ -92,31 +89,21 @@ def test_ping_is_tried_once() -> None:
     assert judge(FAILED, kind="webhook.ping").state is DeliveryState.FAILED
 
 
-def name_value(value: object) -> str:
-    """Return an id of ASCII characters. `make mutation` collects tests twice, and pytest would escape others twice."""
-    return str(value)[:30].encode("ascii", "replace").decode()
+DATES = {
+    "Thu, 26 Nov 2026 12:00:30 GMT": 30,
+    "Thu, 26 Nov 2026 13:00:30 +0100": 30,
+    "Thu, 26 Nov 2026 12:00:30": 30,  # without a zone
+    "Thu, 26 Nov 2026 11:59:59 GMT": 0,
+    "Fri, 27 Nov 2026 12:00:01 GMT": DAY,
+    "86400": DAY,
+    "86401": DAY,
+    " 9 ": 9,
+}
 
 
-@pytest.mark.parametrize(("text", "seconds"), RETRY_AFTER.items(), ids=name_value)
-def test_retry_after_is_respected_if_it_says_something(text: str, seconds: int | None) -> None:
-    assert read_retry_after(text, NOW) == (seconds or 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("Thu, 26 Nov 2026 12:00:30 GMT", 30),
-        ("Thu, 26 Nov 2026 13:00:30 +0100", 30),
-        ("Thu, 26 Nov 2026 12:00:30", 30),  # without a zone
-        ("Thu, 26 Nov 2026 11:59:59 GMT", 0),
-        ("Fri, 27 Nov 2026 12:00:01 GMT", DAY),
-        ("86400", DAY),
-        ("86401", DAY),
-        (" 9 ", 9),
-    ],
-)
-def test_retry_after_may_be_a_date_and_is_a_day_at_most(text: str, seconds: int) -> None:
-    assert read_retry_after(text, NOW) == seconds
+def test_retry_after_is_respected_if_it_says_something_and_is_a_day_at_most() -> None:
+    for text, seconds in (*RETRY_AFTER.items(), *DATES.items()):
+        assert read_retry_after(text, NOW) == (seconds or 0), text
 
 
 def test_later_of_schedule_and_retry_after_counts() -> None:
