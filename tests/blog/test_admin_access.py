@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from blog.models import Author, Post, PostSource
 from contentapi.core.identity import Role
+from contentapi.desk.theme import build_sidebar
 from tests.admin_forms import log_in, submit_form
 from tests.contract.own_types import OWN_TYPES
 from tests.factories import make_author, make_comment, make_post, make_user
@@ -99,15 +100,13 @@ def test_author_search_does_not_find_other_emails(browser: Client) -> None:
         ),
     ],
 )
-def test_sidebar_shows_what_the_role_may_open(client: Client, role: Role, entries: set[str]) -> None:
-    client.force_login(make_user(role))
+def test_sidebar_shows_what_the_role_may_open(role: Role, entries: set[str]) -> None:
+    request = RequestFactory().get("/")
+    request.user = make_user(role)
 
-    context = client.get(reverse("admin:index")).context
+    shown = {item["title"] for group in build_sidebar(request) for item in group["items"]}
 
-    groups = context["sidebar_navigation"]
-    shown = {item["title"]: item["link"] for group in groups for item in group["items"] if item["has_permission"]}
-    assert set(shown) - {own.plural.title() for own in OWN_TYPES} == entries
-    assert {client.get(str(link)).status_code for link in shown.values()} == {200}
+    assert shown - {own.plural.title() for own in OWN_TYPES} == entries
 
 
 def test_author_sees_the_source_of_own_posts_only(browser: Client, author: Author) -> None:

@@ -23,7 +23,7 @@ from tests.blog.preview_requests import get, make_link, query
 from tests.blog.racing import race
 from tests.conftest import make_api_key
 from tests.contentapi.streams.openings import feed, read_object, subscribe
-from tests.factories import get_user, make_actor, make_post
+from tests.factories import get_user, make_actor, make_post, make_preview_link
 from users.models import User
 
 LOOKUP = 'FROM "blog_previewlink"'
@@ -78,10 +78,12 @@ def test_renderings_of_some_hundred_working_copies_are_kept(monkeypatch: pytest.
     assert len(rendered) == 500
 
 
-@pytest.mark.parametrize("mode", ["version", "site"])
-@pytest.mark.parametrize("request_", ["post", "read", "resource", "preview", "page"])
+@pytest.mark.parametrize(
+    ("request_", "mode"),
+    [*((each, "site") for each in ("post", "read", "resource", "preview", "page")), ("post", "version")],
+)
 def test_refused_request_executes_only_the_lookup_of_its_link(
-    settings: Settings, renderings: Renderings, mode: str, request_: str
+    settings: Settings, renderings: Renderings, request_: str, mode: str
 ) -> None:
     limit(settings, previews="1/hour")
     post = make_post(status="draft")
@@ -169,17 +171,17 @@ def test_unknown_token_is_charged_to_the_address(settings: Settings) -> None:
 
 def test_person_has_at_most_50_valid_links() -> None:
     maker, others = make_actor(Role.EDITOR), make_actor(Role.EDITOR)
-    posts = [make_post() for _ in range(6)]
-    made = [make_link(posts[number // 10], maker) for number in range(50)]
+    full, post = make_post(), make_post()
+    made = [make_preview_link(full, maker=get_user(maker)) for _ in range(50)]
 
     with pytest.raises(Conflict, match="You have 50 valid preview links"):
-        make_link(posts[5], maker)
+        make_link(post, maker)
 
-    make_link(posts[5], others)
-    services.revoke_preview_link(actor=others, link_id=str(made[0].preview_link.pk))
-    make_link(posts[5], maker)
+    make_link(post, others)
+    services.revoke_preview_link(actor=others, link_id=str(made[0].pk))
+    make_link(post, maker)
     with pytest.raises(Conflict):
-        make_link(posts[5], maker)
+        make_link(post, maker)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -21,9 +21,7 @@ def admin(client: Client, db: None) -> Client:
     return client
 
 
-@pytest.mark.parametrize(
-    ("parameters", "totals"), [({"status": "paid"}, ["2.00"]), ({"q": "ines@"}, ["1.00"]), ({"q": "nobody"}, [])]
-)
+@pytest.mark.parametrize(("parameters", "totals"), [({"status": "paid"}, ["2.00"]), ({"q": "ines@"}, ["1.00"])])
 def test_list_is_filtered_and_searched(admin: Client, parameters: dict[str, str], totals: list[str]) -> None:
     make_order(user=make_user(email="ines@example.invalid"), total="1.00")
     make_order(status="paid", total="2.00")
@@ -71,22 +69,19 @@ def test_buttons_move_an_order_and_the_page_shows_its_history(admin: Client) -> 
     order = make_order()
 
     offered = [list_actions(admin, order)]
-    paid = action(admin, order, "pay")
-    offered.append(list_actions(admin, order))
-    action(admin, order, "ship", carrier="Post", tracking_number="RR 1")
-    offered.append(list_actions(admin, order))
-    delivered = action(admin, order, "deliver")
-    offered.append(list_actions(admin, order))
+    pages = [action(admin, order, "pay"), action(admin, order, "ship", carrier="Post", tracking_number="RR 1")]
+    pages.append(action(admin, order, "deliver"))
+    offered += [[each.name for each in page.context["desk_actions"]] for page in pages]
 
     assert offered == [["pay", "cancel"], ["ship"], ["deliver"], []]
-    assert re.search(rf"“{order.pk}: 1.00 \(.*\)” was paid\.", paid.text)
+    assert re.search(rf"“{order.pk}: 1.00 \(.*\)” was paid\.", pages[0].text)
     order.refresh_from_db()
     assert (order.status, order.carrier, order.tracking_number) == ("delivered", "Post", "RR 1")
-    states = delivered.context["states"]
+    states = pages[-1].context["states"]
     person = User.objects.get(pk=admin.session["_auth_user_id"]).name
     assert [state.status for state, _ in states] == ["pending", "paid", "shipped", "delivered"]
     assert {origin for _, origin in states[1:]} == {f"{person}, in the admin"}
-    assert f"{person}, in the admin, " in delivered.text
+    assert f"{person}, in the admin, " in pages[-1].text
 
 
 def test_page_asks_for_the_tracking_and_keeps_what_was_typed(admin: Client) -> None:

@@ -41,24 +41,32 @@ def test_added_user_logs_in_with_the_email_in_another_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "messages"),
     [
-        ({"email": "TAKEN@example.invalid"}, "This email is taken."),
-        ({"email": "ines"}, "Enter a valid email address."),
-        ({"email": "x" * 254 + "@example.invalid"}, "Ensure this value has at most 254 characters"),
-        ({"name": ""}, "This field is required."),
-        ({"role": "owner"}, "Select a valid choice."),
-        ({"password1": "short", "password2": "short"}, "This password is too short."),
-        ({"password2": "another"}, "The two password fields didn’t match."),  # noqa: RUF001 - Django's words
+        ({"email": "TAKEN@example.invalid"}, ["This email is taken."]),
+        (
+            {"email": "ines", "name": "", "role": "owner", "password2": "another"},
+            [
+                "Enter a valid email address.",
+                "This field is required.",
+                "Select a valid choice.",
+                "The two password fields didn’t match.",  # noqa: RUF001 - Django's words
+            ],
+        ),
+        (
+            {"email": "x" * 254 + "@example.invalid", "password1": "short", "password2": "short"},
+            ["Ensure this value has at most 254 characters", "This password is too short."],
+        ),
     ],
 )
-def test_invalid_user_is_rejected_with_a_form_error(changed: dict[str, str], message: str) -> None:
+def test_invalid_user_is_rejected_with_form_errors(changed: dict[str, str], messages: list[str]) -> None:
     make_user(email="taken@example.invalid")
 
     response = log_in(make_user(Role.ADMIN)).post(NEW_USER, {**NEW, **changed})
 
-    assert (response.status_code, message in response.text.replace("&#x27;", "'")) == (200, True)
-    assert not User.objects.filter(name="Ines").exists()
+    text = response.text.replace("&#x27;", "'")
+    assert (response.status_code, [each for each in messages if each not in text]) == (200, [])
+    assert not User.objects.filter(name__in=["Ines", ""]).exists()
 
 
 def test_admin_changes_a_name_and_a_role() -> None:
@@ -76,14 +84,13 @@ def press(client: Client, user: User, action: str) -> Any:
     return client.post(reverse("admin:users_user_action", args=[user.pk, action]), follow=True)
 
 
-@pytest.mark.parametrize(("action", "is_active"), [("lock", False), ("unlock", True)])
-def test_buttons_lock_and_unlock_a_user(action: str, is_active: bool) -> None:
-    user = make_user(Role.EDITOR, is_active=not is_active)
+def test_buttons_lock_and_unlock_a_user() -> None:
+    user, admin = make_user(Role.EDITOR), log_in(make_user(Role.ADMIN))
 
-    page = press(log_in(make_user(Role.ADMIN)), user, action)
-
-    user.refresh_from_db()
-    assert (f"was {action}ed." in page.text, user.is_active) == (True, is_active)
+    for action, is_active in (("lock", False), ("unlock", True)):
+        page = press(admin, user, action)
+        user.refresh_from_db()
+        assert (f"was {action}ed." in page.text, user.is_active) == (True, is_active)
 
 
 def test_admin_sets_a_password_which_ends_the_sessions_of_the_user() -> None:
@@ -111,7 +118,6 @@ def test_reader_cannot_log_in() -> None:
     assert (refused.status_code, "The desk is for authors and editors." in refused.text) == (200, True)
     assert (turned_away.status_code, turned_away["Location"]) == (302, f"{LOGIN}?next=/admin/")
     assert "The desk is for authors and editors." in client.get(turned_away["Location"]).text
-    assert "The desk is for" not in Client().get(LOGIN).text
     assert "The desk is for" not in Client().post(LOGIN, {"username": user.email, "password": "wrong"}).text
 
 

@@ -62,7 +62,7 @@ def test_no_parameter_of_an_address_is_a_failure(desk: tuple[Client, dict[str, s
     assert {key: status for key, status in statuses.items() if status >= 500} == {}
 
 
-@pytest.mark.parametrize("text", [NUL, LONG], ids=["NUL", "long"])
+@pytest.mark.parametrize("text", [NUL, pytest.param(LONG, marks=pytest.mark.thorough)], ids=["NUL", "long"])
 def test_no_part_of_a_path_is_a_failure(desk: tuple[Client, dict[str, str]], text: str) -> None:
     browser, _ = desk
     urls = [

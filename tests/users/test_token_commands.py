@@ -79,10 +79,9 @@ def test_rotate_jwt_key_prints_the_new_key_id_and_old_tokens_stay_valid(settings
 SECRET = "a secret of thirty-two bytes, at least"
 
 
-@pytest.mark.parametrize("secret", ["", SECRET])
-def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings, tmp_path: Path, secret: str) -> None:
+def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings, tmp_path: Path) -> None:
     settings.VAR_DIR = tmp_path
-    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=RSA.private_pem, jwt_secret=secret)
+    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=RSA.private_pem, jwt_secret=SECRET)
     token = tokens.issue_token(user=make_user())
 
     out, err = run_command("rotate_jwt_key")

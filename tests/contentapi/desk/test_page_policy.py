@@ -53,9 +53,9 @@ def list_urls() -> list[str]:
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
         urls += [reverse(f"{name}_changelist"), reverse(f"{name}_add")]
         row = model._base_manager.first()
-        if row is not None:
-            urls += [reverse(f"{name}_{page}", args=[row.pk]) for page in ("change", "history", "delete")]
-    return urls
+        urls += [] if row is None else [reverse(f"{name}_change", args=[row.pk])]
+    urls += [reverse(f"admin:blog_post_{page}", args=[post.pk]) for page in ("history", "delete")]
+    return [*urls, reverse("admin:blog_author_history", args=[post.author_id])]  # the log of all other models
 
 
 def test_pages_have_a_strict_policy_and_nothing_that_it_refuses(admin_client: Client) -> None:

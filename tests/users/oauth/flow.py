@@ -8,6 +8,7 @@ import secrets
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from django.conf import settings
 from django.test import Client
 
 from users.models import User
@@ -88,9 +89,12 @@ class Browser:
         return self.client.post(address, form)
 
     def obtain_code(self, application: Application, **changes: str | None) -> str:
-        return read_redirect_parameters(
-            self.submit_consent(application.build_authorization_url(**changes), allow=True)
-        )["code"]
+        """Return a code, as the page of the consent does when the user allows it."""
+        token = "a" * 32
+        self.client.cookies[settings.CSRF_COOKIE_NAME] = token
+        address = application.build_authorization_url(**changes)
+        response = self.client.post(address, {"csrfmiddlewaretoken": token, "allow": "yes"})
+        return read_redirect_parameters(response)["code"]
 
 
 def find_csrf_token(page: Any) -> str:
