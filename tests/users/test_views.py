@@ -13,7 +13,7 @@ from users.models import User
 ADA = {"name": "Ada", "email": "ada@example.invalid"}
 
 
-@pytest.mark.parametrize("text", ["0", "x", "-1", "01", "9" * 30, "%00"])
+@pytest.mark.parametrize("text", ["0", "9" * 30])
 def test_missing_user_is_404(text: str) -> None:
     admin = make_actor(Role.ADMIN)
 
@@ -22,7 +22,7 @@ def test_missing_user_is_404(text: str) -> None:
     assert send_request("DELETE", f"/users/{text}", actor=admin).error == missing
 
 
-@pytest.mark.parametrize("user_id", ["own", "0", "x", "%00", "%FF", "9" * 30])
+@pytest.mark.parametrize("user_id", ["own", "x", "%FF"])
 def test_user_needs_a_credential_and_the_scopes_whatever_the_id(user_id: str) -> None:
     admin, actions = make_actor(Role.ADMIN), (("GET", "read"), ("DELETE", "delete"))
     path = f"/users/{admin.user_id if user_id == 'own' else user_id}"

@@ -1,7 +1,6 @@
 """Own fields in the desk: the form of a post and of an author, the history, and the merge of two versions."""
 
 import re
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -13,6 +12,7 @@ from blog.history.conflicts import merge_post, read_conflict
 from blog.models import Author, Post, PostStatus, WorkingCopy
 from contentapi.auth.sessions import build_session_actor
 from contentapi.core.identity import Actor, Role
+from tests.admin_forms import open_form
 from tests.factories import make_author, make_post, make_user
 
 
@@ -24,25 +24,15 @@ def editor(client: Client) -> Actor:
     return build_session_actor(user)
 
 
-def read_form(client: Client, address: str) -> dict[str, Any]:
-    """Return the values of a form as a browser sends them."""
-    form = client.get(address).context["adminform"].form
-    own = form["own"].field.widget.decompress(form["own"].value())
-    names = [f"own_{name}" for name in form["own"].field.own.fields]
-    others = {bound.html_name: bound.value() for bound in form if bound.name not in ("own", "tags")}
-    shown = {name: "" if value is None else value for name, value in others.items()}
-    return {**shown, "tags": "", **dict(zip(names, own, strict=True))}
-
-
 def test_form_shows_and_saves_own_fields(client: Client, editor: Actor) -> None:  # noqa: ARG001
     post = make_post(status=PostStatus.DRAFT, own={"rating": 3, "sources": ["a", "b"], "unknown": 1})
     address = reverse("admin:blog_post_change", args=[post.pk])
 
-    sent = read_form(client, address)
+    sent = open_form(client, address)
     changed = {"own_rating": "5", "own_sources": "b\r\n\r\nc", "own_level": "expert", "own_subtitle": "A line"}
     response = client.post(address, {**sent, **changed, "_save": "Save"})
 
-    assert (sent["own_rating"], sent["own_sources"], sent["own_level"]) == ("3", "a\nb", "beginner")
+    assert (sent["own_rating"], sent["own_sources"], sent["own_level"]) == ("3", "a\r\nb", "beginner")
     assert response.status_code == 302
     post.refresh_from_db()
     assert post.own == {
@@ -54,7 +44,7 @@ def test_form_names_the_field_that_breaks_a_limit(client: Client, editor: Actor)
     post = make_post(status=PostStatus.DRAFT)
     address = reverse("admin:blog_post_change", args=[post.pk])
 
-    response = client.post(address, {**read_form(client, address), "own_rating": "6", "own_price": "dear"})
+    response = client.post(address, {**open_form(client, address), "own_rating": "6", "own_price": "dear"})
 
     errors = response.context["adminform"].form.errors
     assert errors == {"own": ["Rating: The largest value is 5 (got 6).", "Price: price must be a number."]}
@@ -72,7 +62,7 @@ def test_inputs_have_labels(client: Client, editor: Actor) -> None:  # noqa: ARG
 def test_new_post_of_the_form_has_own_fields(client: Client, editor: Actor) -> None:  # noqa: ARG001
     address = reverse("admin:blog_post_add")
 
-    client.post(address, {**read_form(client, address), "title": "T", "body": "B", "own_rating": "2"})
+    client.post(address, {**open_form(client, address), "title": "T", "body": "B", "own_rating": "2"})
 
     assert Post.objects.get().own["rating"] == 2
 
@@ -142,7 +132,7 @@ def test_merge_takes_both_changes_of_own_fields(editor: Actor) -> None:
 def test_conflict_page_shows_own_fields_of_both(client: Client, editor: Actor) -> None:
     post = make_post(status=PostStatus.DRAFT, own={"subtitle": "Old"})
     address = reverse("admin:blog_post_change", args=[post.pk])
-    sent = read_form(client, address)
+    sent = open_form(client, address)
     services.edit_post(actor=editor, post_id=str(post.pk), changes={"subtitle": "Theirs"})
 
     response = client.post(address, {**sent, "own_subtitle": "Mine", "_save": "Save"})
