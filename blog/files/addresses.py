@@ -61,8 +61,7 @@ def read_canonical_url(meta: Table) -> str | None:
 def refresh_address(address: Any, slug: str | None) -> Any:
     """Return an address whose last segment is the slug, perhaps without its number.
 
-    On the site, the address from which a post got its slug with a number is another page than that of the post with the
-    slug.
+    The address from which a post got its slug with a number is another page of the site than the slug with the number.
     """
     stated = read_address(address)
     if not slug or not stated or re.fullmatch(rf"{re.escape(stated)}(-\d+)?", slug):

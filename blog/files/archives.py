@@ -6,7 +6,6 @@ of a folder, and a small archive cannot fill the memory or the disk.
 
 import re
 import zlib
-from collections.abc import Iterable
 from functools import partial
 from pathlib import PurePosixPath
 from posixpath import basename, normpath
@@ -35,10 +34,7 @@ NOT_A_SITE = {"/", "..", "_drafts", "_posts"}  # a folder that is no name of a s
 
 
 class Archive:
-    """An opened zip file: the name of its source, its Markdown files, and the number of files that are ignored.
-
-    Raises `Invalid` for a zip file that is damaged, encrypted or too large.
-    """
+    """The source, the Markdown files and the images of a zip file. Raises `Invalid` for one that cannot be read."""
 
     def __init__(self, archive: IO[bytes], *, name: str, source: str | None = None) -> None:
         self.opened = open_archive(archive)
@@ -46,13 +42,14 @@ class Archive:
         posts = [(path, member) for path, member in members if reading.is_markdown(path)]
         others = [(path, member) for path, member in members if not reading.is_markdown(path)]
         images = [member for path, member in others if is_image_file(path, member)]
-        require_small("Markdown files", (member for _, member in posts), MAX_CONTENT)
-        require_small("images", images, MAX_IMAGES)
+        require_few("The Markdown files have", sum(member.file_size for _, member in posts), MAX_CONTENT)
+        require_few("The images have", sum(member.file_size for member in images), MAX_IMAGES)
         self.by_path = {normpath(path.as_posix()): member for path, member in others}
         self.by_name: dict[str, list[str]] = {}
         for found in self.by_path:
             self.by_name.setdefault(basename(found), []).append(found)
-        self.root = find_common_folder(path for path, _ in members)
+        folders = {path.parts[0] if len(path.parts) > 1 else "" for path, _ in members}
+        self.root = folders.pop() if len(folders) == 1 and not folders & NOT_A_SITE else ""  # it contains all files
         self.source = reading.require_source_name(source or self.root or PurePosixPath(name).stem)
         self.files = [self.build_markdown_file(path, member) for path, member in posts]
         self.ignored = len(others) - len(images)
@@ -96,10 +93,7 @@ class Archive:
         return matching[0]
 
     def decompress(self, member: ZipInfo, most: int) -> bytes:
-        """Return the content of a file, or a beginning that is longer than `most` bytes.
-
-        Raises what `zipfile` and `zlib` raise for damaged content.
-        """
+        """Return the content of a file, or a longer beginning than `most`. Raises errors of `zipfile` and `zlib`."""
         if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise BadZipFile("Unsupported compression")  # bzip2 makes 45 MB of 40 bytes, and LZMA 30 MB of a block
         with self.opened.open(member) as file:
@@ -122,18 +116,13 @@ class CountingFile:
 
     def read(self, size: int = -1) -> bytes:
         content = self.file.read(size)
-        number = content.count(LISTED_FILE) if self.is_counting else 0
-        if number > MAX_FILES:
-            raise build_archive_error(
-                f"The zip file has {number:,} files; at most {MAX_FILES:,} are allowed. Split it."
-            )
+        if self.is_counting:
+            require_few("The zip file has", content.count(LISTED_FILE), MAX_FILES, "files")
         return content
 
 
 def open_archive(archive: IO[bytes]) -> ZipFile:
-    size = archive.seek(0, 2)
-    if size > MAX_ARCHIVE:
-        raise build_archive_error(f"The zip file has {size:,} bytes; at most {MAX_ARCHIVE:,} are allowed. Split it.")
+    require_few("The zip file has", archive.seek(0, 2), MAX_ARCHIVE)
     file = CountingFile(archive)
     try:
         opened = ZipFile(file)
@@ -143,8 +132,7 @@ def open_archive(archive: IO[bytes]) -> ZipFile:
     if any(member.flag_bits & IS_ENCRYPTED for member in opened.infolist()):
         raise build_archive_error("The zip file is encrypted. Create it without a password.")
     length = sum(len(member.filename) + len(member.extra) for member in opened.infolist())
-    if length > MAX_NAMES:
-        raise build_archive_error(f"Its names have {length:,} bytes together; at most {MAX_NAMES:,} are allowed.")
+    require_few("The names in the zip file have", length, MAX_NAMES)
     return opened
 
 
@@ -158,17 +146,10 @@ def is_image_file(path: PurePosixPath, member: ZipInfo) -> bool:
     return is_image_name(path.name.lower().removesuffix(DESCRIBED)) and is_small
 
 
-def find_common_folder(paths: Iterable[PurePosixPath]) -> str:
-    """Return the name of the folder that contains all files, or an empty string."""
-    folders = {path.parts[0] if len(path.parts) > 1 else "" for path in paths}
-    return folders.pop() if len(folders) == 1 and not folders & NOT_A_SITE else ""
-
-
-def require_small(kind: str, members: Iterable[ZipInfo], most: int) -> None:
-    """Raise `Invalid` if files are too large together."""
-    size = sum(member.file_size for member in members)
-    if size > most:
-        raise build_archive_error(f"The {kind} have {size:,} bytes; at most {most:,} are allowed. Split the zip file.")
+def require_few(subject: str, number: int, most: int, unit: str = "bytes") -> None:
+    """Raise `Invalid` for a number above the limit."""
+    if number > most:
+        raise build_archive_error(f"{subject} {number:,} {unit}; at most {most:,} are allowed. Split the zip file.")
 
 
 def get_path(member: ZipInfo) -> PurePosixPath:
@@ -178,10 +159,8 @@ def get_path(member: ZipInfo) -> PurePosixPath:
 
 
 def read_name(member: ZipInfo) -> str:
-    """Return the name of a file as its flag or its Unicode path says (APPNOTE, 4.6.9).
-
-    Without both, it is in UTF-8 if it is valid there, and otherwise in CP437. `ZipFile` of Python 3.11 knows the flag
-    alone.
+    """Return the name of a file as its flag or its Unicode path says (APPNOTE, 4.6.9), or else in UTF-8 if it is valid
+    there, and otherwise in CP437. `ZipFile` of Python 3.11 knows the flag alone.
     """
     if member.flag_bits & IS_UTF_8:
         return member.filename

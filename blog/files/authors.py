@@ -24,10 +24,7 @@ def get_or_create_author(name: str) -> Author:
 
 
 def list_author_names(post: Post) -> tuple[str, ...]:
-    """Return the names of the author and the co-authors.
-
-    `coauthor_names` has those of the co-authors if they were read with the post.
-    """
+    """Return the names of the author and the co-authors: `coauthor_names`, if these were read with the post."""
     names: Sequence[str] | None = getattr(post, "coauthor_names", None)
     if names is None:
         names = [author.name for author in Author.objects.in_order_of(post.coauthor_ids)]

@@ -126,10 +126,7 @@ def parse_time_of_day(match: re.Match[str]) -> time:
 
 
 def parse_zone(text: str | None) -> tzinfo | None:
-    """Return the zone of a name such as Europe/Berlin or CET, or of an offset such as +0100; None for None.
-
-    Raises `Unclear`.
-    """
+    """Return the zone of a name such as Europe/Berlin or CET, or of an offset such as +0100. Raises `Unclear`."""
     if text is None:
         return None
     name = text.upper()

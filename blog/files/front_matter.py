@@ -57,10 +57,6 @@ class MarkdownPost:
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
-    def title(self) -> str:
-        return str(self.content["title"])
-
-    @property
     def release_date(self) -> datetime | None:
         """When the file says that the post becomes public: Hugo's publishDate, or the date."""
         return read_release_date(self.other) or self.date
@@ -68,9 +64,7 @@ class MarkdownPost:
 
 @refuse_errors()
 def build_post(values: Table, body: str, path: PurePath) -> MarkdownPost | None:
-    """Return the post of what `parse_text` returns. Return None for a page without title and text, which selects a
-    template. Raises `InvalidFile`.
-    """
+    """Return the post of what `parse_text` returns; None for a page without title and text. Raises `InvalidFile`."""
     meta = name_keys(decode_value(values))
     if meta.get("title") is None and not body.strip():
         return None
@@ -97,9 +91,7 @@ def build_post(values: Table, body: str, path: PurePath) -> MarkdownPost | None:
 
 
 def name_keys(meta: Table) -> Table:
-    """Return front matter with the keys that have a meaning in their usual spelling. Raises `InvalidFile` for a key in
-    two spellings with different values.
-    """
+    """Return front matter with usual spellings of known keys. Raises `InvalidFile` for two spellings that disagree."""
     named: dict[Any, Any] = {}
     for key, value in meta.items():
         name = key
@@ -114,8 +106,7 @@ def name_keys(meta: Table) -> Table:
 def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
     """Return the post without times of creation and change in the future.
 
-    A date in the future is a time of publication. It becomes Hugo's `publishDate`, unless the file has one. A change in
-    the future has been made now.
+    Such a date is a time of publication: Hugo's `publishDate`, unless the file has one. Such a change is made now.
     """
     if post.updated and post.updated > now:
         outdated = [key for key in keys.UPDATED_KEYS if read_date_of_key(post.other, key) == post.updated]
@@ -132,9 +123,7 @@ def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
 
 
 def collect_other_keys(meta: Table) -> Table:
-    """Return the keys that `serialize_post` does not write, values that are none of ours, and authors with more than
-    names.
-    """
+    """Return the keys that `serialize_post` does not write, values that are none of ours, and authors as tables."""
     foreign = {key for key in ("canonical", *SUMMARIES) if READERS[key]({key: meta.get(key)}) is None}
     other = {key: value for key, value in meta.items() if key not in OWN_KEYS - foreign}
     if has_two_excerpts(meta):
@@ -146,7 +135,9 @@ def collect_other_keys(meta: Table) -> Table:
 
 def read_content(meta: Table, body: str) -> Table:
     """Return the body, and the other fields of the content: the front matter has them under their own names."""
-    content: Table = dict.fromkeys(COVER) | read_own_fields(meta)  # a file names its path: `blog.files.images`
+    content: Table = dict.fromkeys(COVER)  # a file names its path: `blog.files.images`
+    for own in POST_OWN.fields.values():
+        content.setdefault("own", {})[own.name] = read_own_field(own, meta.get(own.name))
     for name, kind, *_ in CONTENT_FIELDS:
         if kind == Kind.MARKDOWN:
             content[name] = body
@@ -155,11 +146,6 @@ def read_content(meta: Table, body: str) -> Table:
         elif name not in COVER:
             content[name] = read_words(meta.get(name), name) if kind == Kind.WORDS else read_line(meta.get(name), name)
     return content
-
-
-def read_own_fields(meta: Table) -> Table:
-    values = {field.name: read_own_field(field, meta.get(field.name)) for field in POST_OWN.fields.values()}
-    return {"own": values} if values else {}
 
 
 def read_own_field(field: OwnField, value: Any) -> Any:

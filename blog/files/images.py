@@ -85,10 +85,7 @@ def read_image_of_folder(root: Path, file: Path, address: str) -> bytes:
 
 
 def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage, *, dry_run: bool) -> MarkdownPost:
-    """Return a post with the ids of the images that its file names by their paths. Others stay, and a note says why.
-
-    A dry run stores no image.
-    """
+    """Return a post with the ids of the images that its file names by their paths. Others stay, and a note says why."""
     known: dict[str, int | None] = {}
     notes: list[str] = []
 
@@ -117,10 +114,7 @@ def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage, *, dr
 
 
 def store_image(actor: Actor, address: str, read_image: ReadImage, *, dry_run: bool) -> int | None:
-    """Return the id of the image with the bytes at an address, which is created if there is none.
-
-    A dry run creates none, and returns None. Raises `UnusableImage`.
-    """
+    """Return the id of the image at an address, created if need be; in a dry run None. Raises `UnusableImage`."""
     content = read_image(address)
     digest = hashlib.sha256(content).digest()
     image = services.images.find_image_by_digest(digest)

@@ -50,10 +50,9 @@ class ImportOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class FileReport:
-    """What the import of a file did or, in a dry run, would do. `reason` is why it was refused.
+    """What the import of a file did or, in a dry run, would do: a new post then has no row and no id.
 
-    `notes` say what was guessed, and which images cannot be used. `post` is the post of the file as it is then. In a
-    dry run, a new post has no row and no id.
+    `reason` is why it was refused. `notes` say what was guessed, and which images cannot be used.
     """
 
     file: MarkdownFile
@@ -79,10 +78,7 @@ def import_files(
     dry_run: bool = False,
     silent: bool = False,
 ) -> Iterator[FileReport]:
-    """Import the files; yield the report of each. A refused file does not stop the import of the others.
-
-    A silent import announces no events.
-    """
+    """Import the files; yield the report of each. A refused file stops no other. A silent import sends no events."""
     earlier = Earlier(set(), set())
     with closing(LimitedParser()) as parser:
         for read in read_files(parser, files):
@@ -112,15 +108,10 @@ def import_read_file(
     if report.outcome != ImportOutcome.NOT_A_POST:
         earlier.files.add((file.source, file.path))
     if dry_run and report.post and report.post.slug:
-        plan_slug(report.post, report.wanted_slug, earlier.slugs)
+        if report.wanted_slug and report.post.slug in earlier.slugs:  # it would get another one after the earlier files
+            report.post.slug = slugs.find_free_slug(report.wanted_slug, report.post.pk, earlier.slugs)
+        earlier.slugs.add(str(report.post.slug))
     return report
-
-
-def plan_slug(post: Post, wanted: str, planned: set[str]) -> None:
-    """Give a post of a dry run the slug that it would get after the earlier files."""
-    if wanted and post.slug in planned:
-        post.slug = slugs.find_free_slug(wanted, post.pk, planned)
-    planned.add(str(post.slug))
 
 
 def record_import(actor: Actor, counts: Mapping[str, int]) -> None:
@@ -144,12 +135,11 @@ def import_file(
 
 @transaction.atomic
 def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) -> FileReport:
-    """Create or update the post of a file. An unchanged file does not change its post. Raises `InvalidFile`.
+    """Create or update the post of a changed file. Raises `InvalidFile`.
 
-    A state in the file overrides `status`. The first author becomes the post's author, the others co-authors; its
-    `PostSource` stores all names, and the front matter that has no field. A changed file overwrites edits that were
-    made in this service. It overwrites the status and the time of publication only if it has other ones than at its
-    last import. A date in the future is a time of publication; the post is created and changed now.
+    A state in the file overrides `status`. The first author becomes the post's author, the others co-authors. A changed
+    file overwrites edits that were made in this service, but status and time of publication only if it has other ones
+    than at its last import. A date in the future is a time of publication; the post is created and changed now.
     """
     if read.reason:
         raise InvalidFile(read.reason)
@@ -211,10 +201,7 @@ def save_imported_post(
 
 
 def release_slugs(file: MarkdownFile, base: str, old_slugs: Sequence[str]) -> None:
-    """Free those of the slugs that deleted posts of this file still have: its new post is the same page of the site.
-
-    `base` is the wanted slug, which a deleted post may have with a number.
-    """
+    """Free those of the slugs that deleted posts of this file have, also `base` with a number: it is the same page."""
     deleted = DeletedPostSource.objects.filter(source=file.source, path=file.path).values("post_id")
     restored = Post.objects.filter(pk=OuterRef("post_id"))
     wanted = Q(slug__in=old_slugs) | Q(slug__regex=rf"^{base}(-\d+)?$")

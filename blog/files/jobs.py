@@ -7,8 +7,7 @@ An import has these states:
 The worker checks each file, the owner reads what would happen and starts the import, and the worker imports. The owner
 may cancel before the end. An import fails if its owner may no longer import, or if the work stops without progress.
 An import that has ended can be undone: the posts that it created are deleted, also those that were changed after it.
-Posts that existed before are left alone, and so are posts that were deleted since. Deleted posts can be restored, with
-these changes; their slugs are free meanwhile.
+They can be restored, with these changes; their slugs are free meanwhile. Posts that existed before are left alone.
 """
 
 from collections.abc import Collection
@@ -101,10 +100,7 @@ def find_import_job(*, actor: Actor, job_id: str) -> ImportJob:
 
 @transaction.atomic
 def start_import(*, actor: Actor, job_id: str) -> ImportJob:
-    """Let the worker import the files that it has checked. Raises `Conflict` in other states.
-
-    One import of a source runs at a time. Raises `Conflict` while another one does.
-    """
+    """Let the worker import what it checked. Raises `Conflict` in other states, and while one of the source runs."""
     job = lock_import_job(actor, job_id, [ImportState.CHECKED], "Only a checked import can be started.")
     job.state, job.done, job.attempts, job.updated_at = ImportState.IMPORTING, 0, 0, timezone.now()
     try:
@@ -252,5 +248,4 @@ def find_undone_posts() -> dict[int, int]:
 
 def note_restored(post_id: int) -> None:
     """Let the import of a post that is restored be undone again."""
-    restored = ImportResult.objects.filter(is_plan=False, outcome=UNDONE, post_id=post_id)
-    restored.update(outcome=ImportOutcome.CREATED)
+    ImportResult.objects.filter(is_plan=False, outcome=UNDONE, post_id=post_id).update(outcome=ImportOutcome.CREATED)

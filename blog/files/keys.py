@@ -43,10 +43,7 @@ TEXT, NULL = "tag:yaml.org,2002:str", "tag:yaml.org,2002:null"
 
 
 def keep_words(root: yaml.MappingNode) -> None:
-    """Make texts of all values below the keys of words: they are what is written, never what YAML makes of it.
-
-    An empty value, `~` and `null` stay what they are.
-    """
+    """Make texts of all values below the keys of words, as they are written. An empty value, `~` and `null` stay."""
     pending: list[tuple[yaml.Node, bool]] = [(root, False)]
     seen = set[tuple[int, bool]]()  # aliases refer to the same node
     while pending:

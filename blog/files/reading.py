@@ -55,10 +55,7 @@ class ReadFile(NamedTuple):
 
 
 class LimitedParser(LimitedChild):
-    """Parses one file at a time. It calls `pause`, which may raise an error, for each file and while it waits.
-
-    An import has one child, for file after file.
-    """
+    """Parses file after file. It calls `pause`, which may raise an error, for each file and while it waits."""
 
     def __init__(
         self, pause: Callable[[], None] = lambda: None, *, memory: int = MAX_MEMORY, seconds: float = PARSER_LIMIT

@@ -144,7 +144,6 @@ class FrontMatterLoader(yaml.SafeLoader):
     """Returns the text of a value that YAML cannot read, such as 2015-02-30, and of a number of base 60, such as 42:17.
 
     A value with a tag of another program, such as `!ruby/hash:Params`, is what it is without the tag.
-
     PyYAML takes minutes for some numbers of base 60 and some merge keys, which are refused.
     """
 
@@ -230,9 +229,7 @@ def encode_scalar(value: Any) -> Any:
             return value
         case float():
             return value if DECIMAL.fullmatch(repr(value)) else {"$float": repr(value)}
-        case datetime():
-            return {"$datetime": value.isoformat()}
-        case date() | time():
+        case date() | time():  # also a datetime
             return {f"${type(value).__name__}": value.isoformat()}
         case _:
             kind = type(value).__name__

@@ -3,10 +3,11 @@
 from threading import Event
 
 from blog.files import job_worker, jobs
-from blog.models import ImportJob, ImportResult
+from blog.models import ImportJob, ImportResult, ImportState, PostSource
 from contentapi.core.identity import Actor
 from tests.blog.archives import SITE, build_archive
 from tests.blog.markdown_files import build_file
+from tests.factories import get_user, make_post
 
 
 def upload(actor: Actor, files: dict[str, str | bytes] | None = None, *, source: str = "") -> ImportJob:
@@ -28,6 +29,21 @@ def import_completely(actor: Actor, files: dict[str, str | bytes] | None = None,
     jobs.start_import(actor=actor, job_id=str(job.pk))
     finish_work()
     job.refresh_from_db()
+    return job
+
+
+def make_finished_import(owner: Actor, number: int) -> ImportJob:
+    """Return an import that has created posts, as the worker leaves it, without its work."""
+    job = ImportJob.objects.create(
+        owner=get_user(owner), file_name="site.zip", source="site", state=ImportState.DONE, total=number, ignored=0
+    )
+    for each in range(number):
+        path = f"{each:04}.md"
+        post = make_post(title=f"Post {each}", slug=f"{each:04}")
+        PostSource.objects.create(post=post, source="site", path=path, digest=b"", authors=[], status=post.status)
+        ImportResult.objects.create(
+            job=job, is_plan=False, number=each + 1, path=path, outcome="created", post_id=post.pk
+        )
     return job
 
 

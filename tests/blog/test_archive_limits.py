@@ -71,9 +71,9 @@ def test_large_file_is_refused_by_its_size_and_the_others_are_imported() -> None
 @pytest.mark.parametrize(
     ("limit", "value", "message"),
     [
-        ("MAX_ARCHIVE", 100, "The zip file has {size} bytes; at most 100 are allowed. Split it."),
-        ("MAX_FILES", 1, "The zip file has 2 files; at most 1 are allowed. Split it."),
-        ("MAX_NAMES", 7, "Its names have 8 bytes together; at most 7 are allowed."),
+        ("MAX_ARCHIVE", 100, "The zip file has {size} bytes; at most 100 are allowed. Split the zip file."),
+        ("MAX_FILES", 1, "The zip file has 2 files; at most 1 are allowed. Split the zip file."),
+        ("MAX_NAMES", 7, "The names in the zip file have 8 bytes; at most 7 are allowed. Split the zip file."),
         ("MAX_CONTENT", 1000, "The Markdown files have 1,001 bytes; at most 1,000 are allowed. Split the zip file."),
     ],
 )

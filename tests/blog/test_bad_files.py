@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from blog.files.syntax import InvalidFile
 from tests.blog.markdown_files import parse_post
 from tests.blog.test_front_matter import HERE, build_toml_file, build_yaml_file
+from tests.thoroughness import scale_examples
 
 LONG_NUMBER = "0x" + "f" * 5000  # more digits than Python writes down
 NUL = "contains a NUL character or a lone surrogate. Remove it."
@@ -98,16 +99,12 @@ def test_invalid_date_in_a_file_name_raises_bad_file() -> None:
     "content",
     [
         build_yaml_file("title: [Soup"),
-        build_yaml_file("title: " + "[" * 2000),
+        build_yaml_file("title: " + "[" * 600),
         build_toml_file("title = " + "[" * 5000),
         build_yaml_file("title: Soup\ndate: 2015-05-15 10:00:00 +99:99"),
         build_yaml_file("title: Soup\ndate: 9999-12-31 23:00:00 -10:00"),
         build_yaml_file("title: Soup\n? [a, b]\n: c"),
         build_toml_file(f"title = {LONG_NUMBER}"),
-        build_toml_file(f'title = "Soup"\ndate = {LONG_NUMBER}'),
-        build_toml_file(f'title = "Soup"\ndraft = {LONG_NUMBER}'),
-        build_toml_file(f'title = "Soup"\ntags = [{LONG_NUMBER}]'),
-        build_toml_file(f'title = "Soup"\nauthor = {LONG_NUMBER}'),
     ],
 )
 def test_front_matter_that_crashes_its_parser_raises_bad_file(content: bytes) -> None:
@@ -122,7 +119,8 @@ PIECES = st.sampled_from(
 SOUPS = st.lists(PIECES | st.text(max_size=6) | st.sampled_from(["\n", "[", "]", "{", "}", "0x1", "2015-05-15"]))
 
 
-@settings(deadline=None)
+@pytest.mark.property
+@settings(deadline=None, max_examples=scale_examples(2000))
 @given(
     content=st.binary() | st.builds(lambda fence, soup: f"{fence}\n{''.join(soup)}\n{fence}\n".encode(), FENCE, SOUPS)
 )
@@ -130,4 +128,4 @@ def test_any_other_content_is_parsed_or_raises_bad_file(content: bytes) -> None:
     with suppress(InvalidFile):
         post = parse_post(content, HERE)
 
-        assert post is None or post.title.strip()
+        assert post is None or post.content["title"].strip()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from contentapi.core.errors import Conflict, Invalid, get_constraint_name
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.db.statements import execute
 from tests.blog.post_versions import restore_draft
-from tests.factories import get_user, make_actor, make_author, make_post
+from tests.factories import make_actor, make_author, make_post
 
 
 def edit(post: Post, *coauthors: Author, **changes: Any) -> Post:
@@ -120,31 +121,24 @@ def test_author_who_is_a_coauthor_cannot_be_deleted() -> None:
     assert not Author.objects.filter(pk=coauthor.pk).exists()
 
 
-@pytest.mark.parametrize("status", [None, "draft", "published", "archived"])
-def test_lists_have_the_posts_that_the_caller_sees_in_their_order(status: str | None) -> None:
+def test_lists_have_the_posts_that_the_caller_sees_in_their_order() -> None:
     authors = [make_author() for _ in range(3)]
-    actors = [ANONYMOUS, OPERATOR, *(make_actor(Role.AUTHOR, author=author) for author in authors[:2])]
-    for number in range(24):
+    actors = {ANONYMOUS: None, OPERATOR: None, make_actor(Role.AUTHOR, author=authors[0]): authors[0]}
+    for number in range(12):
         first, *others = [authors[(number + turn) % 3] for turn in range(1 + number % 3)]
         make_post(author=first, coauthor_ids=[each.pk for each in others], status=["draft", "published"][number % 2])
 
-    for actor in actors:
+    for (actor, own), status in product(actors.items(), (None, "draft", "published")):
         seen = list(selectors.posts.select_posts(actor, PostCriteria.parse(status=status)).queryset())
-        by_hand = [
-            post
-            for post in Post.objects.filter(**{"status": status} if status else {}).newest_first()
-            if post.status == "published" or actor is OPERATOR or has_written(actor, post)
-        ]
-        assert seen == by_hand
+        posts = Post.objects.filter(**{"status": status} if status else {}).newest_first()
+        shown = [post for post in posts if post.status == "published" or actor is OPERATOR or wrote(own, post)]
+        assert seen == shown
         for author in authors:
-            wanted = [post for post in by_hand if author.pk in (post.author_id, *post.coauthor_ids)]
-            assert list_posts_of(author, actor, status=status) == wanted
+            assert list_posts_of(author, actor, status=status) == [post for post in shown if wrote(author, post)]
 
 
-def has_written(actor: Actor, post: Post) -> bool:
-    if actor.user_id is None:
-        return False
-    return get_user(actor).author.pk in (post.author_id, *post.coauthor_ids)
+def wrote(author: Author | None, post: Post) -> bool:
+    return author is not None and author.pk in (post.author_id, *post.coauthor_ids)
 
 
 def test_search_by_an_author_finds_the_posts_that_they_wrote_with_others() -> None:

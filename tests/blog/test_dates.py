@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blog.files.dates import ZONES, InvalidDate, parse_date
+from tests.thoroughness import scale_examples
 
 DAY = datetime(2024, 1, 9, tzinfo=UTC)
 TEN = datetime(2024, 1, 9, 10, tzinfo=UTC)
@@ -93,13 +94,15 @@ MOMENTS = st.datetimes(min_value=datetime(1000, 1, 2), max_value=datetime(9999, 
 )
 
 
-@settings(deadline=None)
+@pytest.mark.property
+@settings(deadline=None, max_examples=scale_examples(2000))
 @given(moment=MOMENTS, form=FORMATS, zone=st.sampled_from(sorted(ZONES)))
 def test_formatted_time_with_a_zone_is_parsed_to_the_same_time(moment: datetime, form: str, zone: str) -> None:
     assert parse_date(f"{moment.strftime(form)} {zone}", "date") == moment.replace(tzinfo=ZONES[zone])
 
 
-@settings(deadline=None)
+@pytest.mark.property
+@settings(deadline=None, max_examples=scale_examples(2000))
 @given(moment=MOMENTS, form=FORMATS, minutes=st.integers(-14 * 60, 14 * 60))
 def test_formatted_time_with_an_offset_is_parsed_to_the_same_time(moment: datetime, form: str, minutes: int) -> None:
     zoned = moment.replace(tzinfo=timezone(timedelta(minutes=minutes)))

@@ -104,7 +104,11 @@ def test_keys_with_a_meaning_are_read_in_any_case_and_others_stay_as_they_are() 
         "CanonicalUrl: https://a.b/\nLayout: x"
     )
 
-    assert (post.title, post.content["tags"], post.content["canonical_url"]) == ("Soup", ["sea"], "https://a.b/")
+    assert (post.content["title"], post.content["tags"], post.content["canonical_url"]) == (
+        "Soup",
+        ["sea"],
+        "https://a.b/",
+    )
     assert (post.date, post.updated) == (datetime(2020, 1, 2, tzinfo=UTC), datetime(2020, 1, 3, tzinfo=UTC))
     assert post.other == {"lastmod": datetime(2020, 1, 3).date(), "canonicalURL": "https://a.b/", "Layout": "x"}  # noqa: DTZ001
 
@@ -138,7 +142,7 @@ def test_dates_of_other_generators_are_read(lines: str, day: int | None, updated
 def test_tags_of_other_programs_have_no_effect() -> None:
     post = parse("title: !ruby/str Soup\nmeta: !ruby/hash:Params\n  a: !!python/name:os.system\ntheme: !!set {b}")
 
-    assert (post.title, post.other) == ("Soup", {"meta": {"a": ""}, "theme": {"b": None}})
+    assert (post.content["title"], post.other) == ("Soup", {"meta": {"a": ""}, "theme": {"b": None}})
 
 
 @pytest.mark.parametrize(
@@ -191,7 +195,7 @@ def test_name_of_the_file_is_the_address_unless_the_file_states_one(tmp_path: Pa
 def test_title_is_the_first_heading_or_the_name_of_the_file(text: str, title: str, body: str | None) -> None:
     post = parse("date: 2020-01-02", text, "2020-01-02-My-first_post.md")
 
-    assert (post.title, post.content["body"]) == (title, text if body is None else body)
+    assert (post.content["title"], post.content["body"]) == (title, text if body is None else body)
     assert len(post.notes) == 1
 
 
@@ -199,7 +203,7 @@ def test_words_are_what_is_written() -> None:
     tags = "tags: [yes, 1.10, 2020-01-02, 12:30, 0x1F, Null]\ncategories: [[on, a], {label: B}]"
     post = parse(f"title: 1_000\nslug: 010\n{tags}\nauthors: [No, NULL]")
 
-    assert (post.title, post.content["slug"]) == ("1_000", "010")
+    assert (post.content["title"], post.content["slug"]) == ("1_000", "010")
     assert post.content["tags"] == ["yes", "1.10", "2020-01-02", "12:30", "0x1F", "Null", "on", "a", "B"]
     assert post.authors == ("No", "NULL")
 
@@ -234,7 +238,7 @@ def test_lines_end_as_in_other_programs(begin: str, last: str, end: str) -> None
     post = parse_post(text.encode(), PurePath("a.md"))
 
     assert post is not None
-    assert (post.title, post.content["tags"], post.content["body"]) == ("Soup", ["a"], f"Boil.{end}")
+    assert (post.content["title"], post.content["tags"], post.content["body"]) == ("Soup", ["a"], f"Boil.{end}")
 
 
 def test_whatever_goes_wrong_in_one_file_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +248,7 @@ def test_whatever_goes_wrong_in_one_file_stops_no_other(tmp_path: Path, monkeypa
 
     def fail(post: Post, parsed: MarkdownPost) -> None:
         apply_content(post, parsed)
-        if parsed.title == "c":
+        if parsed.content["title"] == "c":
             Post.objects.create()  # an error of the database
 
     monkeypatch.setattr(importing, "apply_content", fail)

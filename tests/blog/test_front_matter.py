@@ -86,7 +86,7 @@ def test_body_is_everything_after_the_front_matter(beginning: str, body: str) ->
     ],
 )
 def test_only_a_separate_line_ends_the_front_matter(content: bytes, body: str) -> None:
-    assert (parse(content).title, parse(content).content["body"]) == ("Soup", body)
+    assert (parse(content).content["title"], parse(content).content["body"]) == ("Soup", body)
 
 
 @pytest.mark.parametrize("content", [b"+++\n+++\n", b'+++\ntemplate = "latest.html"\n+++\n \n', b"---\n---\n"])
@@ -172,4 +172,4 @@ def test_each_format_of_tags_is_parsed_without_duplicates(lines: str, tags: tupl
 
 @pytest.mark.parametrize(("value", "title"), [("1.5", "1.5"), ("2015-05-15", "2015-05-15"), ('" S "', " S ")])
 def test_title_that_resembles_another_type_is_text(value: str, title: str) -> None:
-    assert parse(build_yaml_file(f"title: {value}")).title == title
+    assert parse(build_yaml_file(f"title: {value}")).content["title"] == title

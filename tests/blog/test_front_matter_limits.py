@@ -77,7 +77,7 @@ def test_front_matter_has_at_most_64_000_bytes(begin: str, end: str) -> None:
 
 @pytest.mark.parametrize("value", ["x" * 30_000, f"[{','.join(repr('') for _ in range(1000))}]"])
 def test_text_of_yaml_aliases_is_counted(value: str) -> None:
-    text = f"a: &a {value}\nb: [{', '.join(['*a'] * 5000)}]"
+    text = f"a: &a {value}\nb: [{', '.join(['*a'] * 500)}]"
 
     with pytest.raises(InvalidFile, match=r"^b makes more than 64,000 values and characters\."):
         parse_text(f"---\n{text}\n---\n".encode())
@@ -112,6 +112,6 @@ def collect_no_garbage() -> Iterator[None]:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_front_matter_of_any_size_is_read_or_refused(name: str) -> None:
     """An input that is not refused in time lets this test run for minutes."""
-    for number in (10, 1000, 12_000):
+    for number in (10, 6000):
         with suppress(InvalidFile):
             parse_text(HOSTILE[name](number).encode())

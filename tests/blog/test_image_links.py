@@ -60,7 +60,7 @@ def test_address_of_another_place_is_not_local(address: str) -> None:
 )
 def test_hostile_text_takes_time_in_proportion_to_its_length(part: str) -> None:
     """A pattern that is quadratic lets this test run for minutes."""
-    assert find_addresses(part * (200_000 // len(part))) is not None
+    assert find_addresses(part * (50_000 // len(part))) is not None
 
 
 @pytest.mark.property

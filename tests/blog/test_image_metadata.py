@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,9 @@ def test_animation_has_the_times_that_browsers_show(
         assert read_timing(tmp_path, name) == (timing[0], loop)
 
 
+SMALL = draw(80, 40)
+
+
 def insert_chunk(png: bytes, kind: bytes, data: bytes, checksum: int | None = None) -> bytes:
     """Return a PNG with a further chunk before its pixels."""
     checksum = zlib.crc32(kind + data) if checksum is None else checksum
@@ -63,19 +66,20 @@ def insert_chunk(png: bytes, kind: bytes, data: bytes, checksum: int | None = No
 
 
 def insert_segment(marker: int, data: bytes) -> bytes:
-    jpeg = encode(draw(400, 200))
+    jpeg = encode(SMALL)
     return jpeg[:2] + bytes([0xFF, marker]) + (len(data) + 2).to_bytes(2) + data + jpeg[2:]
 
 
 def cut(missing: int) -> bytes:
-    return encode(draw(400, 200))[:-missing]
+    return encode(SMALL)[:-missing]
 
 
+@cache
 def make_bomb() -> bytes:
     return zlib.compress(bytes(80_000_000), level=1)
 
 
-PNG = encode(draw(400, 200), "PNG")
+PNG = encode(SMALL, "PNG")
 
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
@@ -99,19 +103,19 @@ PNG = encode(draw(400, 200), "PNG")
         lambda: insert_segment(0xE1, b"Exif\0\0MM\0*\xff\xff\xff\xff"),
         lambda: insert_segment(0xED, b"Photoshop 3.0\x008BIM\4"),
         *(partial(cut, missing) for missing in (1, 2, 3, 20)),
-        lambda: encode(draw(400, 200), "GIF")[:-1],
-        lambda: encode(draw(400, 200), "GIF", comment=b"x" * 2_000_000),
-        lambda: encode(draw(400, 200), "WEBP", xmp=b"<" * 2_000_000, icc_profile=b"x" * 2_000_000, exif=b"Exif\0\0MM"),
+        lambda: encode(SMALL, "GIF")[:-1],
+        lambda: encode(SMALL, "GIF", comment=b"x" * 2_000_000),
+        lambda: encode(SMALL, "WEBP", xmp=b"<" * 2_000_000, icc_profile=b"x" * 2_000_000, exif=b"Exif\0\0MM"),
     ],
 )
 def test_parts_that_no_picture_needs_make_none_invalid(tmp_path: Path, content: Callable[[], bytes]) -> None:
     result = make(content(), tmp_path)
 
-    assert (result.width, result.height) == (400, 200)
+    assert (result.width, result.height) == SMALL.size
     for name in result.files:
         with open_file(tmp_path, name) as image:
-            expected = draw(*image.size).getpixel((image.width // 2, 40))
-            assert is_near(image.convert("RGB").getpixel((image.width // 2, 40)), expected)
+            expected = SMALL.getpixel((40, 20))
+            assert is_near(image.convert("RGB").getpixel((40, 20)), expected)
 
 
 def test_large_profile_of_a_png_is_applied(tmp_path: Path) -> None:
