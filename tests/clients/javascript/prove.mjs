@@ -1,8 +1,9 @@
 // What the clients of this folder share: reports of what they have proved, and a look at the requests that they send.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import { promisify } from "node:util";
 
 export { assert };
 export const { API_URL, GRAPHQL_URL, STREAM_URL, TRUSTED_GRAPHQL_URL, API_KEY, ACCESS_TOKEN } = process.env;
@@ -71,8 +72,12 @@ export function loseFirstResponse() {
   return { fetch: loseFirst, responses };
 }
 
-/** Open an address as a user who logs in and consents. Returns the address to which the server sends the user. */
-export function browse(address) {
+/**
+ * Open an address as a user who logs in and consents. Returns the address to which the server sends the user.
+ *
+ * While it waits, Node closes connections that are idle. It would use one that the server has closed after 5 s.
+ */
+export async function browse(address) {
   const [program, ...words] = JSON.parse(process.env.BROWSER);
-  return execFileSync(program, [...words, String(address)], { encoding: "utf8" }).trim();
+  return (await promisify(execFile)(program, [...words, String(address)])).stdout.trim();
 }

@@ -21,7 +21,7 @@ async function authorize(client, authentication) {
     state,
   };
   for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
-  const answer = oauth.validateAuthResponse(server, client, new URL(browse(address)), state);
+  const answer = oauth.validateAuthResponse(server, client, new URL(await browse(address)), state);
   const response = await oauth.authorizationCodeGrantRequest(
     server, client, authentication, answer, OAUTH_REDIRECT_URI, verifier, insecure,
   );

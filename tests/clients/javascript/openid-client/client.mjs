@@ -16,7 +16,7 @@ async function authorize(config) {
     state,
   });
   const checks = { pkceCodeVerifier: verifier, expectedState: state };
-  return client.authorizationCodeGrant(config, new URL(browse(address)), checks);
+  return client.authorizationCodeGrant(config, new URL(await browse(address)), checks);
 }
 
 await prove("discovery; a confidential client gets tokens by code with PKCE, refreshes and revokes them", async () => {
