@@ -205,10 +205,7 @@ def may_see_comment(actor: Actor, state: str, post_owner_id: int | None) -> bool
 
 
 def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int | None) -> bool:
-    """Whether the actor may delete a comment of this user: their own, or one that they may moderate.
-
-    `post_owner_id` is the owner of the post that the comment is on.
-    """
+    """Whether the actor may delete a comment of this user, on a post of `post_owner_id`: own or moderated."""
     if owner_id is not None and owner_id == actor.user_id:
         return actor.has(Scope.COMMENTS_WRITE)
     return may_moderate_comments_on(actor, post_owner_id)

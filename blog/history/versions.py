@@ -35,10 +35,7 @@ COLUMNS += ["changed_at", "changed_by", "changed_with"]
 
 
 class Change(NamedTuple):
-    """Who did something, when, and with which interface and credential.
-
-    `person` is empty if no user did it: an operator, the worker, or a change in the database.
-    """
+    """Who did something, when, and with which interface and credential. `person` is empty if no user did it."""
 
     at: datetime
     person: str

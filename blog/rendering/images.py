@@ -51,10 +51,7 @@ def find_no_images(_: Sequence[int]) -> dict[int, ShownImage]:
 
 
 def list_used_images(sanitized: str) -> list[UsedImage]:
-    """Return the images of a text in the order of their places, each once, with the text of the first place.
-
-    A link to an image uses it without a text.
-    """
+    """Return the images of a text, each at its first place, with the text there. A link uses it without a text."""
     used: dict[int, str | None] = {}
     if MARK in sanitized:
         for tag in TAG.finditer(sanitized):

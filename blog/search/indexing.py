@@ -132,10 +132,7 @@ def index_changed_posts() -> bool:
 
 @transaction.atomic
 def index_missing_posts(after: int) -> list[int] | None:
-    """Index the first posts after an id that have no document in the present language and form.
-
-    Return their ids, or None if another transaction writes documents.
-    """
+    """Index the first posts after an id without a present document. Return their ids; None while others write."""
     if not lock_index():
         return None
     posts = fetch_column(FIND_NEW_POSTS, [after, describe_origin(), POSTS_PER_TRANSACTION])

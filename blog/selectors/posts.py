@@ -45,9 +45,7 @@ LOOKUPS = {"author": "author", "created_from": "created_at__gte", "created_befor
 
 
 class PostCriteria(NamedTuple):
-    """Conditions on posts. None is no condition. `LOOKUPS` has those on a column, `own` those on own fields; status,
-    tag and search are others.
-    """
+    """Conditions on posts; None is none. `LOOKUPS` has those on a column, `own` those on own fields."""
 
     status: PostStatus | None = None
     tag: str | None = None
@@ -233,10 +231,7 @@ def find_post(actor: Actor, post_id: str, *deferred: str) -> Post | None:
 
 
 def find_locked_scheduler(row: Post | WorkingCopy) -> str | None:
-    """Return the name of the person who gave a post or a working copy its time, if the account is locked.
-
-    What a locked person has scheduled is not published.
-    """
+    """Return who gave a post or a working copy its time, if the account is locked: it is not published then."""
     pk = row.scheduled_by if isinstance(row, WorkingCopy) else find_scheduler(row)
     return get_user_model().objects.filter(pk=pk or 0, is_active=False).values_list("name", flat=True).first()
 

@@ -53,10 +53,7 @@ def list_public_files(image: Image) -> list[str]:
 
 
 def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
-    """Delete the public files of images that were deleted; keep of each what it can be restored from.
-
-    Returns the number of images.
-    """
+    """Delete the public files of deleted images, and keep what each is restored from. Returns the number of images."""
     require_permission(actor, policy.may_purge_images(actor), "delete files of images")
     return processing.work_on_images("images", IS_EXPOSED, partial(hide_image, stop=stop), stop)
 

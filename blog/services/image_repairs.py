@@ -89,10 +89,7 @@ class Finding(NamedTuple):
 
 
 def check_media(*, actor: Actor, repair: bool = False) -> Iterator[Finding]:
-    """Yield the files that are missing, and then those that no row names. With `repair`, make or delete them.
-
-    Raises `Conflict` for a storage without public files.
-    """
+    """Yield missing and unnamed files; `repair` makes or deletes them. Raises `Conflict` without any public file."""
     require_permission(actor, policy.may_purge_images(actor), "check the files of images")
     files = [file for file in get_storage().list_files() if is_our_name(file.name)]
     has_public_files = any(file.name.startswith(PUBLIC) for file in files)

@@ -127,10 +127,7 @@ def list_name_problems(name: str) -> dict[str, list[str]]:
 def edit_image(
     *, actor: Actor, image_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
 ) -> Image:
-    """Change the texts and the focal point of an image. If nothing changes, the version stays.
-
-    Raises `NotFound`, `Invalid`, and `Conflict` for another version.
-    """
+    """Change texts and focal point. Without a change, the version stays. Raises `NotFound`, `Invalid`, `Conflict`."""
     image = get_image_for_update(actor, image_id, "change this image", expected_version)
     values = validate_changes(changes)
     changed = {name: value for name, value in values.items() if getattr(image, name) != value}
@@ -203,10 +200,7 @@ def delete_image(
 
 
 def describe_users(actor: Actor, ids: Sequence[int], own: Sequence[str]) -> str:
-    """Return why an image cannot be deleted: the titles of posts that the actor may see, and how many others.
-
-    `own` describes rows of own types.
-    """
+    """Return why an image cannot be deleted: posts that the actor may see, how many others, and rows of own types."""
     seen = select_seen_posts(actor, ids)[:NAMED_POSTS]
     named = [f"“{post.title}”" for post in seen]
     others = len(ids) - len(named)

@@ -32,10 +32,7 @@ def insert_joint_post(
 
 
 def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
-    """Insert a post; without an author, it gets the actor's own author profile, which an actor's first post creates.
-
-    Raises `Invalid` and `Conflict`.
-    """
+    """Insert a post; without an author, with the actor's own, perhaps new profile. Raises `Invalid` and `Conflict`."""
     owner = {"user_id": actor.user_id} if author_id is None else {"author_id": author_id}
     slug = values["slug"] or slugs.make_slug(values["title"])
     if not slug:

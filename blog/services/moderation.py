@@ -29,10 +29,7 @@ COMMENTS = PreparedInsert(Comment)
 
 @transaction.atomic
 def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None = None) -> Comment:
-    """Comment on a post that the actor may see. None is the actor's own author profile.
-
-    Raises `NotFound` for the post and `Invalid` for the rest.
-    """
+    """Comment on a visible post. None is the actor's own author profile. Raises `NotFound` and `Invalid`."""
     require_credential(actor, "comment")
     post = require_row(selectors.posts.select_post_by_id(actor, post_id).queryset(), "post")
     require_permission(actor, policy.may_comment(actor), "comment")
@@ -48,10 +45,7 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
 def delete_comment(
     *, actor: Actor, comment_id: str, post_id: str | None = None, expected_version: ExpectedVersion = None
 ) -> str:
-    """Delete a visible comment; with `post_id`, only a comment of this post. Returns its id. Raises `NotFound`.
-
-    `moderate_comment` can restore it for some time.
-    """
+    """Delete a visible comment; with `post_id`, only one of this post. Returns its id. Raises `NotFound`."""
     require_credential(actor, "delete comments")
     comments = selectors.comments.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
     comments = comments.select_related("author", "post__author")

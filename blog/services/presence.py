@@ -29,10 +29,7 @@ class PresentPerson(NamedTuple):
 
 
 class Save(NamedTuple):
-    """The last change of a post or of its working copy, in words.
-
-    The name is empty if no person made it, as the worker or a change in SQL.
-    """
+    """The last change of a post or of its working copy, in words. The name is empty if no person made it."""
 
     name: str
     at: datetime | None

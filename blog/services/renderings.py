@@ -94,10 +94,7 @@ def outdate_posts(image: Image) -> None:
 
 @transaction.atomic
 def render_some(after: int) -> list[Post]:
-    """Render some posts after an id that no other transaction has locked. Returns them.
-
-    They are locked, so that no text changes while it is rendered.
-    """
+    """Render and return posts after an id that nobody has locked. The lock keeps each text while it is rendered."""
     unrendered = Post.objects.filter(IS_UNRENDERED, pk__gt=after).order_by("pk").only("version", "excerpt", "body")
     posts = list(get_backend().lock(unrendered, POSTS_AT_ONCE, skip_locked=True))
     for post in posts:

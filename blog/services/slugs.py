@@ -135,10 +135,7 @@ def refuse_taken_slug(slug: str | None, pk: int) -> Iterator[None]:
 
 
 def save_with_free_slug(post: Post, wanted: str | None, **options: Any) -> None:
-    """Save a post with the wanted slug; with a number if it is taken, and from the title if it is None.
-
-    `options` are those of `Post.save`.
-    """
+    """Save a post with the wanted slug; with a number if it is taken, and from the title if it is None."""
     base = wanted or make_slug(post.title)
     if not post.pk and is_distributed():  # a claim names the post
         post.pk, options = take_id(), {**options, "force_insert": True}

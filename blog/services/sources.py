@@ -5,10 +5,7 @@ from contentapi.db.distribution import get_backend
 
 
 def claim_file(source: str, path: str, pk: int) -> bool:
-    """Let no other post get a file, on a distributed database, where no unique index does. Return whether none has it.
-
-    Call this in a transaction.
-    """
+    """Claim a file in a transaction, where no unique index does: with Citus. Return whether no other post has it."""
     return get_backend().claim("file", f"{source}\n{path}", pk, has_file)
 
 
