@@ -1,5 +1,6 @@
 """The page for an editor whose post was changed or deleted while it was open: nothing that they typed is lost."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from blog import services
 from blog.models import Post, PostVersion
 from contentapi.core.identity import Actor, Role
 from tests.admin_forms import get_page, open_form, read_form
+from tests.blog.post_versions import edit
 from tests.blog.racing import race
 from tests.blog.test_copy_history import make_editor
 from tests.factories import make_author, make_post, make_user
@@ -29,25 +31,34 @@ def post_of_both(db: None) -> Post:
     return make_post(title="Old", body=BODY, tags=["a", "b"], status="draft")
 
 
-def change(actor: Actor, post: Post, **changes: Any) -> None:
-    services.edit_post(actor=actor, post_id=str(post.pk), changes=changes)
-
-
 def read_forms(response: Any) -> dict[str, dict[str, str]]:
     """Return the values of each form of the page of a conflict, by its choice."""
     parts = response.text.split('<section aria-labelledby="choice-')[1:]
     return {part[: part.index('"')]: read_form(part[: part.index("</section>")]) for part in parts}
 
 
+def meet_conflict(client: Client, post: Post, change: Callable[[], object], **edits: Any) -> Any:
+    """Open the form of a post, let somebody change the post, and send the form. Return the page of the conflict."""
+    opened = open_form(client, get_page(post))
+    change()
+    page = client.post(get_page(post), {**opened, "_save": "Save", **edits})
+    assert page.status_code == 409
+    return page
+
+
+def choose(client: Client, post: Post, page: Any, choice: str, **button: str) -> Any:
+    """Send the form of a choice on the page of a conflict."""
+    response = client.post(get_page(post), read_forms(page)[choice] | (button or {"_save": "Save"}))
+    assert response.status_code == 302
+    return response
+
+
 def test_second_editor_sees_who_changed_what_and_both_texts(
     editor_client: Client, ada: Actor, post_of_both: Post
 ) -> None:
-    opened = open_form(editor_client, get_page(post_of_both))
-    change(ada, post_of_both, body=THEIRS, status="published")
+    theirs = partial(edit, post_of_both, ada, body=THEIRS, status="published")
+    response = meet_conflict(editor_client, post_of_both, theirs, body=MINE, title="My title")
 
-    response = editor_client.post(get_page(post_of_both), opened | {"body": MINE, "title": "My title"})
-
-    assert response.status_code == 409
     changes = [(person.split(",")[0], labels) for _, person, labels in response.context["newer"]]
     assert changes == [("Ada", "text, status, published at")]
     rows = {row[0]: row[1:] for row in response.context["fields"]}
@@ -64,33 +75,25 @@ def test_second_editor_sees_who_changed_what_and_both_texts(
 def test_kept_version_replaces_the_other_one_which_stays_in_the_history(
     editor_client: Client, ada: Actor, post_of_both: Post
 ) -> None:
-    opened = open_form(editor_client, get_page(post_of_both))
-    change(ada, post_of_both, body=THEIRS, tags=["ada"])
-    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE, "_save": "Save"})
+    theirs = partial(edit, post_of_both, ada, body=THEIRS, tags=["ada"])
+    choose(editor_client, post_of_both, meet_conflict(editor_client, post_of_both, theirs, body=MINE), "mine")
 
-    response = editor_client.post(get_page(post_of_both), read_forms(page)["mine"] | {"_save": "Save"})
-
-    assert response.status_code == 302
     assert Post.objects.values_list("body", "tags", "version").get() == (MINE, ["a", "b"], 3)
     assert PostVersion.objects.values_list("body", "tags").get(version=2) == (THEIRS, ["ada"])
 
 
 def test_merged_version_has_the_changes_of_both(editor_client: Client, ada: Actor, post_of_both: Post) -> None:
-    opened = open_form(editor_client, get_page(post_of_both))
-    change(ada, post_of_both, body=THEIRS, tags=["a", "ada"], title="Ada's title")
-    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE, "tags": "a\r\nb\r\nme"})
+    theirs = partial(edit, post_of_both, ada, body=THEIRS, tags=["a", "ada"], title="Ada's title")
+    page = meet_conflict(editor_client, post_of_both, theirs, body=MINE, tags="a\r\nb\r\nme")
+    choose(editor_client, post_of_both, page, "merge")
 
-    response = editor_client.post(get_page(post_of_both), read_forms(page)["merge"] | {"_save": "Save"})
-
-    assert response.status_code == 302
     merged = ("Ada's title", "Mine\ntwo\nthree\nfour\ntheirs\n", ["a", "ada", "me"])
     assert Post.objects.values_list("title", "body", "tags").get() == merged
 
 
 def test_marks_of_a_conflict_are_refused_once(editor_client: Client, ada: Actor, post_of_both: Post) -> None:
-    opened = open_form(editor_client, get_page(post_of_both))
-    change(ada, post_of_both, body=BODY.replace("One", "Theirs"))
-    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE})
+    theirs = partial(edit, post_of_both, ada, body=BODY.replace("One", "Theirs"))
+    page = meet_conflict(editor_client, post_of_both, theirs, body=MINE)
     merge = read_forms(page)["merge"]
     assert "<<<<<<< your text\r\nMine\r\n=======\r\nTheirs\r\n>>>>>>> text of Ada" in merge["body"]
 
@@ -105,9 +108,8 @@ def test_marks_of_a_conflict_are_refused_once(editor_client: Client, ada: Actor,
 def test_taken_over_version_stays_and_the_next_page_still_has_my_text(
     editor_client: Client, ada: Actor, post_of_both: Post
 ) -> None:
-    opened = open_form(editor_client, get_page(post_of_both))
-    change(ada, post_of_both, body=THEIRS)
-    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE, "title": "My title"})
+    theirs = partial(edit, post_of_both, ada, body=THEIRS)
+    page = meet_conflict(editor_client, post_of_both, theirs, body=MINE, title="My title")
 
     url = reverse("admin:blog_post_take_over", args=[post_of_both.pk])
     response = editor_client.post(url, read_forms(page)["theirs"])
@@ -163,10 +165,8 @@ def test_text_is_shown_to_an_author_who_cannot_restore_the_post(client: Client) 
 
 def test_time_of_publication_is_part_of_the_conflict(editor_client: Client, ada: Actor) -> None:
     post = make_post(published_at="2020-01-01T00:00Z")
-    opened = open_form(editor_client, get_page(post))
-    change(ada, post, title="New")
-
-    response = editor_client.post(get_page(post), opened | {"published_at_local": "2019-01-01T00:00"})
+    theirs = partial(edit, post, ada, title="New")
+    response = meet_conflict(editor_client, post, theirs, published_at_local="2019-01-01T00:00")
 
     rows = {row[0]: [str(value)[:10] for value in row[1:]] for row in response.context["fields"]}
     assert rows["published at"] == ["2020-01-01", "2020-01-01", "2019-01-01"]

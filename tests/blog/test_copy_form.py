@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,10 +14,11 @@ from blog import services
 from blog.desk.posts.conflict import choose_button
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import get_page, open_form, read_form, submit_form
+from tests.admin_forms import get_page, read_form, submit_form
 from tests.blog.post_copies import publish_in_desk, save
 from tests.blog.post_rows import LATER
-from tests.blog.test_admin_conflicts import BODY, MINE, THEIRS, read_forms
+from tests.blog.post_versions import edit
+from tests.blog.test_admin_conflicts import BODY, MINE, THEIRS, choose, meet_conflict, read_forms
 from tests.factories import make_actor, make_author, make_post, make_working_copy
 
 LIST = reverse("admin:blog_post_changelist")
@@ -117,48 +119,34 @@ def test_summaries_of_the_working_copy_are_in_the_form_and_the_default_texts_are
 
 
 def test_working_copy_that_another_person_saved_is_a_page_with_both_texts(editor_client: Client) -> None:
-    ada = make_actor(Role.EDITOR)
-    post = make_post(body=BODY)
-    opened = open_form(editor_client, get_page(post))
-    save(post, ada, body=THEIRS, title="Ada's title")
+    post, ada = make_post(body=BODY), make_actor(Role.EDITOR)
 
-    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
+    page = meet_conflict(editor_client, post, lambda: save(post, ada, body=THEIRS, title="Ada's title"), body=MINE)
 
-    assert page.status_code == 409
     assert "It replaces the changes of" in page.text
     merge = read_forms(page)["merge"]
     assert (merge["body"], merge["title"]) == ("Mine\r\ntwo\r\nthree\r\nfour\r\ntheirs\r\n", "Ada's title")
-    response = editor_client.post(get_page(post), merge | {"_save": "Save"})
-    assert response.status_code == 302
+    choose(editor_client, post, page, "merge")
     assert read_copy()["body"] == MINE.replace("five", "theirs")
 
 
 def test_form_does_not_take_back_the_coauthors_that_another_person_has_set(editor_client: Client) -> None:
     post, other = make_post(), make_author(name="Jo")
     save(post, title="Ebb")
-    opened = open_form(editor_client, get_page(post))
-    changes = {"coauthor_ids": [str(other.pk)]}
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
-    page = editor_client.post(get_page(post), opened | {"body": "Low.", "_save": "Save"})
+    page = meet_conflict(editor_client, post, lambda: edit(post, coauthor_ids=[str(other.pk)]), body="Low.")
+    choose(editor_client, post, page, "merge")
 
-    assert page.status_code == 409
-    merge = read_forms(page)["merge"]
-    assert editor_client.post(get_page(post), merge | {"_save": "Save"}).status_code == 302
     assert (Post.objects.get().coauthor_ids, read_copy()["body"]) == ([other.pk], "Low.")
 
 
 def test_publication_of_changes_of_an_outdated_text_is_a_page_that_merges_and_publishes(editor_client: Client) -> None:
     post = make_post(body=BODY)
     save(post, body=MINE)
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": THEIRS})
-    opened = open_form(editor_client, get_page(post))
+    edit(post, body=THEIRS)
 
-    page = editor_client.post(get_page(post), opened | {"_act": "publish_changes"})
-
-    assert page.status_code == 409
-    merge = read_forms(page)["merge"]
-    saved = editor_client.post(get_page(post), merge | {"_act": "publish_changes"})
+    page = meet_conflict(editor_client, post, lambda: None, _act="publish_changes")
+    saved = choose(editor_client, post, page, "merge", _act="publish_changes")
     submit_form(editor_client, saved.headers["Location"])
     assert Post.objects.values_list("body", "version").get() == (MINE.replace("five", "theirs"), 3)
 
@@ -188,10 +176,8 @@ def test_button_of_a_refused_save_stays_if_the_state_still_allows_its_action(
 
 def test_page_of_a_conflict_keeps_the_pressed_button(editor_client: Client) -> None:
     post = make_post(body=BODY)
-    opened = open_form(editor_client, get_page(post))
-    save(post, body=THEIRS)
 
-    page = editor_client.post(get_page(post), opened | {"_act": "schedule_changes", **TIME})
+    page = meet_conflict(editor_client, post, lambda: save(post, body=THEIRS), _act="schedule_changes", **TIME)
 
     for choice, label in {"mine": "Keep my version", "merge": "Save the merged version"}.items():
         assert f'name="_act" value="schedule_changes">{label} and schedule the changes</button>' in page.text
@@ -200,35 +186,27 @@ def test_page_of_a_conflict_keeps_the_pressed_button(editor_client: Client) -> N
 
 def test_draft_that_was_published_meanwhile_is_saved_as_a_working_copy(editor_client: Client) -> None:
     post = make_post(body=BODY, status="draft")
-    opened = open_form(editor_client, get_page(post))
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": THEIRS, "status": "published"})
-    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
 
-    editor_client.post(get_page(post), read_forms(page)["mine"] | {"_save": "Save"})
+    page = meet_conflict(editor_client, post, lambda: edit(post, body=THEIRS, status="published"), body=MINE)
+    choose(editor_client, post, page, "mine")
 
     assert (Post.objects.get().body, read_copy()["body"]) == (THEIRS, MINE)
 
 
 def test_working_copy_that_the_form_of_a_draft_did_not_open_is_not_replaced_unseen(editor_client: Client) -> None:
     post = make_post(body=BODY, status="draft")
-    opened = open_form(editor_client, get_page(post))
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Ebb"})
-    save(post, body=THEIRS)
 
-    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
+    page = meet_conflict(editor_client, post, lambda: save(edit(post, title="Ebb"), body=THEIRS), body=MINE)
+    choose(editor_client, post, page, "merge")
 
-    assert editor_client.post(get_page(post), read_forms(page)["merge"] | {"_save": "Save"}).status_code == 302
     assert (Post.objects.get().body, read_copy()["body"]) == (BODY, MINE.replace("five", "theirs"))
 
 
 def test_changes_that_another_person_discarded_are_a_conflict_and_can_be_kept(editor_client: Client) -> None:
     post = make_post(body=BODY)
     save(post, body=THEIRS)
-    opened = open_form(editor_client, get_page(post))
-    services.discard_working_copy(actor=OPERATOR, post_id=str(post.pk))
+    discard = partial(services.discard_working_copy, actor=OPERATOR, post_id=str(post.pk))
 
-    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
+    choose(editor_client, post, meet_conflict(editor_client, post, discard, body=MINE), "mine")
 
-    assert page.status_code == 409
-    assert editor_client.post(get_page(post), read_forms(page)["mine"] | {"_save": "Save"}).status_code == 302
     assert (Post.objects.get().version, read_copy()["body"]) == (1, MINE)
