@@ -115,10 +115,8 @@ class CommentAdmin(PolicyAdmin):
 
 def build_newest_comments(actor: Actor, post: Post) -> dict[str, Any]:
     """Return the newest comments of a post that the actor may see, with their actions, their number and their list."""
-    known = selectors.comments.select_known_comments(actor).filter(post=post)
-    found = selectors.comments.filter_comments_by_state(known, "")
-    found = found.select_related("author", "post__author").defer("post__body", "post__body_html")
-    newest = queries.build_excerpt(queries.name_moderators(found).order_by("-created_at", "-id"), NEWEST)
+    found = selectors.comments.filter_comments_by_state(queries.select_shown_comments(actor).filter(post=post), "")
+    newest = queries.build_excerpt(found.order_by("-created_at", "-id"), NEWEST)
     comments = [
         (comment, describe_moderator(comment), list_offered_actions(ACTIONS, actor, comment)) for comment in newest.rows
     ]

@@ -1,5 +1,6 @@
 """Filters of the admin's lists."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -74,6 +75,7 @@ class DayFilter(RangeDateFilter):
     form_class = DayRangeForm
     template = "blog/day_filter.html"
     column = ""  # whose values are compared; by default those of the field
+    select_dated: Callable[[HttpRequest, Any], Any] = staticmethod(lambda _, rows: rows)  # that are on some day
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
         first, last = (parse_day(self.used_parameters.get(name)) for name in self.expected_parameters())
@@ -86,27 +88,19 @@ class DayFilter(RangeDateFilter):
             queryset = queryset.filter(**{f"{column}__lt": last + timedelta(days=1)})
         return queryset
 
-    def select_dated(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        """Return the rows that are on some day."""
-        return queryset
-
 
 class ScheduleDayFilter(DayFilter):
     """The days on which scheduled posts and changes will be published. Other posts are on no day."""
 
     column = "due_at"
-
-    def select_dated(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        return queries.select_scheduled(get_actor(request), queryset)
+    select_dated = staticmethod(lambda request, posts: queries.select_scheduled(get_actor(request), posts))
 
 
 class PublicationDayFilter(DayFilter):
     """The days on which posts first became public. Posts that never were public are on no day."""
 
     column = "publication_order"  # equal to `published_at`, and indexed
-
-    def select_dated(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        return queryset.filter(publication_order__lt=NEVER_PUBLIC)
+    select_dated = staticmethod(lambda _, posts: posts.filter(publication_order__lt=NEVER_PUBLIC))
 
 
 class StatusFilter(ChoicesDropdownFilter):

@@ -25,7 +25,7 @@ from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome
 from blog.files.reading import MAX_FILE
 from blog.models import MAX_NAME, ImportJob, ImportState, PostSource, PostStatus
 from contentapi.auth.sessions import get_actor
-from contentapi.core.errors import ApiError, Invalid
+from contentapi.core.errors import Invalid
 from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.rendering import build_column, build_time_column, render_time
 
@@ -70,10 +70,6 @@ class UploadForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
         help_text="Drafts in the files stay drafts. A post with a date in the future is scheduled, not published.",
     )
-
-    def add_api_error(self, error: ApiError) -> None:
-        for name, problems in (error.fields or {"archive": [error.message]}).items():
-            self.add_error(name if name in self.fields else None, list(problems))
 
 
 @require_POST
@@ -135,7 +131,7 @@ class ImportJobAdmin(PolicyAdmin):
             try:
                 job = jobs.create_import_job(actor=actor, archive=archive, name=archive.name, **values)
             except Invalid as error:
-                form.add_api_error(error)
+                form.add_error(None, {name: list(problems) for name, problems in error.fields.items()})
             else:
                 return redirect(CHANGE, job.pk)
         return self.render(request, "admin/blog/import/upload.html", {"title": "Import posts", "form": form})

@@ -24,10 +24,14 @@ CHOICES = 20  # of one page of suggestions of authors, and of accounts
 SUGGESTING_POSTS = 5_000  # the newest posts, whose tags are suggested
 
 
+def select_shown_comments(actor: Actor) -> QuerySet[Comment]:
+    """Return the comments that the actor may see, with what a page shows of them."""
+    known = name_moderators(selectors.comments.select_known_comments(actor))
+    return known.select_related("author", "post__author").defer("post__body", "post__body_html")
+
+
 def find_comment(actor: Actor, comment_id: str) -> Comment | None:
-    """Return the comment with this id, if the actor may see it."""
-    comments = name_moderators(selectors.comments.select_known_comments(actor).filter(pk=parse_id(comment_id)))
-    return comments.select_related("author", "post__author").first()
+    return select_shown_comments(actor).filter(pk=parse_id(comment_id)).first()
 
 
 def name_moderators(comments: QuerySet[Comment]) -> QuerySet[Comment]:

@@ -54,7 +54,7 @@ PATHS: Mapping[StateAction, Mapping[str, tuple[PostStatus, ...]]] = {
     StateAction.UNARCHIVE: {ARCHIVED: (DRAFT,)},
     StateAction.PUBLISH_AGAIN: {ARCHIVED: (DRAFT, PUBLISHED)},
 }
-TARGETS = {action: next(iter(paths.values()))[-1] for action, paths in PATHS.items()}
+TARGETS: Mapping[str, PostStatus] = {action: next(iter(paths.values()))[-1] for action, paths in PATHS.items()}
 
 
 def list_actions(actor: Actor, post: Post) -> list[StateAction]:

@@ -1,11 +1,9 @@
 """Actions of the admin: what a person does to an object apart from editing it, such as to hide a comment.
 
-An action is a button in the form of an object, and an entry in the actions of the list. It calls a service for each
-object. The messages say what was done, and for each object that was refused, the reason of the service.
-
-Few objects are changed at once; many after a confirmation. The page that asks for it has the ids, and sends them in
-requests of `SLICE` objects (static/desk/bulk.js). So no request takes long, the page shows the progress, and a person
-who stops or leaves keeps what is done. Without the script, the button does one slice.
+An action is a button in the form of an object, and an entry in the actions of the list. Few objects are changed at
+once; many after a confirmation, whose page sends the ids in requests of `SLICE` objects (static/desk/bulk.js). So no
+request takes long, the page shows the progress, and a person who stops or leaves keeps what is done. Without the
+script, the button does one slice.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -187,12 +187,11 @@ class PolicyAdmin(ModelAdmin):
         response["Cache-Control"] = "no-store"
         return response
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self.may_open(get_actor(request))
-
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         actor = get_actor(request)
         return self.may_open(actor) if obj is None else self.may_see(actor, obj)
+
+    has_module_permission = has_view_permission
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return self.may_add(get_actor(request))

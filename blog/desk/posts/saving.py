@@ -17,6 +17,7 @@ from blog.desk.posts.form import NEW, OPENED, PostForm, list_versions, read_acti
 from blog.desk.posts.states import NEW_POST, describe_result, link_post
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
 from blog.services import CopyAction, Edit, Saved, StateAction, presence
+from blog.services.edits import TARGETS
 from contentapi.auth.sessions import get_actor
 from contentapi.core.entity_tags import require_version
 from contentapi.core.errors import ApiError, Invalid, Malformed, VersionConflict
@@ -84,7 +85,7 @@ def create_post(actor: Actor, row: Post, form: PostForm) -> Post:
     if action is not None:
         if action not in NEW_POST:
             raise Malformed(f"A new post cannot have the action “{action}”.")
-        state = {"status": NEW_POST[action]}
+        state = {"status": TARGETS[action]}
     if action is StateAction.SCHEDULE:
         state["publish_at"] = form.cleaned_data["schedule_at"]
     content = {name: form.cleaned_data[name] for name in CONTENT if name in form.cleaned_data}

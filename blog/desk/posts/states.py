@@ -105,10 +105,7 @@ SCHEDULED_LABELS: Mapping[str, tuple[str, str]] = {
     StateAction.SCHEDULE: ("Change the time", BY_ITSELF),
     StateAction.UNPUBLISH: ("Do not publish", "The post becomes a draft again."),
 }
-NEW_POST: Mapping[str, PostStatus] = {
-    StateAction.PUBLISH: PostStatus.PUBLISHED,
-    StateAction.SCHEDULE: PostStatus.SCHEDULED,
-}  # actions on a post that is new
+NEW_POST = (StateAction.PUBLISH, StateAction.SCHEDULE)  # actions on a post that is new
 
 
 @dataclass(frozen=True)
