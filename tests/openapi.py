@@ -36,6 +36,24 @@ class Operation(NamedTuple):
         return "documents" in self.described["tags"]
 
     @property
+    def media_types(self) -> tuple[str, ...]:
+        """Those of the body that the operation takes, if it takes one."""
+        return tuple(resolve(self.described["requestBody"])["content"]) if "requestBody" in self.described else ()
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What `Resource` distinguishes."""
+        headers = {"If-Match", "If-None-Match", "Idempotency-Key", "X-API-Version"} & self.parameters
+        return (
+            self.method,
+            self.media_types,
+            self.needs_a_credential,
+            self.is_document,
+            "{" in self.path,
+            *sorted(headers),
+        )
+
+    @property
     def parameters(self) -> set[str]:
         both = [*DOCUMENT["paths"][self.path].get("parameters", []), *self.described.get("parameters", [])]
         return {resolve(parameter)["name"] for parameter in both}

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import pytest
 from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
@@ -23,7 +22,7 @@ from tests.conftest import make_api_key
 from tests.contract.types import collect
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user, make_working_copy
-from tests.openapi import OPERATIONS, Operation, find_problems, resolve
+from tests.openapi import Operation, find_problems, resolve
 from users.models import User
 
 # What a client of this API reads; the others are Django's and the server's.
@@ -44,7 +43,7 @@ class Request(NamedTuple):
 
 
 class World:
-    """An admin, an author and a reader, and one thing of each kind, which is made when a request first names it."""
+    """An admin, an author and a reader, and one thing of each kind, which is made when it is first named."""
 
     def __init__(self) -> None:
         author = make_author(email="author@example.invalid", avatar_url="https://www.example.com/a.png", bio="Writes.")
@@ -197,11 +196,3 @@ def assert_conforms(operation: Operation, status: int, response: Any) -> None:
     media_type = response["Content-Type"].split(";")[0]
     body = response.content.decode() if media_type.startswith("text/") else json.loads(response.content)
     assert find_problems(described["content"][media_type]["schema"], body) == []
-
-
-def build_cases(table: Mapping[str, list[tuple[int, MakeRequest]]]) -> list[Any]:
-    return [
-        pytest.param(OPERATIONS[name], status, given, id=f"{name}-{status}-{number}")
-        for name, rows in table.items()
-        for number, (status, given) in enumerate(rows)
-    ]

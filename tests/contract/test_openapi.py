@@ -79,6 +79,16 @@ def test_common_responses_of_each_operation_are_described() -> None:
         assert expected <= operation.statuses, operation.path
 
 
+def test_operations_describe_the_response_with_an_error_alike() -> None:
+    errors: dict[str, set[str]] = {}
+    for operation in OPERATIONS.values():
+        for status, described in operation.described["responses"].items():
+            if int(status) >= 400:
+                errors.setdefault(status, set()).add(described["$ref"])
+
+    assert {status: places for status, places in errors.items() if len(places) > 1} == {}
+
+
 @pytest.mark.parametrize(
     ("status", "header"), [(201, "Location"), (401, "WWW-Authenticate"), (429, "Retry-After"), (503, "Retry-After")]
 )

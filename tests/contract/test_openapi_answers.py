@@ -1,10 +1,12 @@
 """Responses compared with schema/openapi.yaml: each operation with each of its statuses, and its errors."""
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 import pytest
+from django.test import override_settings
 from pytest_django import Settings
 
 from contentapi.db.statements import execute
@@ -17,7 +19,6 @@ from tests.contract.openapi_requests import (
     Request,
     World,
     assert_conforms,
-    build_cases,
     comment_request,
     image_request,
     order_request,
@@ -29,67 +30,82 @@ from tests.contract.openapi_requests import (
 )
 from tests.contract.openapi_successes import SUCCESSES
 from tests.contract.own_types import OWN_PATHS
+from tests.contract.worlds import roll_back
 from tests.image_files import make_png
 from tests.openapi import OPERATIONS, Operation
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
 
 
-def select_operations(parameter: str) -> list[Any]:
-    """Return the tested operations that have a parameter of this name."""
-    return [pytest.param(OPERATIONS[name], id=name) for name in SUCCESSES if parameter in OPERATIONS[name].parameters]
+@pytest.fixture
+def world() -> World:
+    """Return a world in which each thing is made: its requests are rolled back, one after the other."""
+    world = World()
+    world.fill()
+    return world
+
+
+def select_operations(parameter: str = "") -> list[Operation]:
+    """Return the tested resources, or those that have a parameter of this name."""
+    tested = [OPERATIONS[name] for name in SUCCESSES if not OPERATIONS[name].is_document]
+    return [each for each in tested if not parameter or parameter in each.parameters]
+
+
+def choose_one_of_each(operations: Iterable[Operation]) -> list[Operation]:
+    """Return an operation of each kind, for what `Resource` does to all of a kind.
+
+    `test_openapi.py` compares the descriptions of the errors of all operations.
+    """
+    return list({each.kind: each for each in operations}.values())
 
 
 def test_each_operation_is_tested() -> None:
     assert set(SUCCESSES) == {name for name, each in OPERATIONS.items() if not each.path.startswith(OWN_PATHS)}
 
 
-@pytest.mark.parametrize(("operation", "status", "given"), build_cases(SUCCESSES))
-def test_success_response_is_as_described(operation: Operation, status: int, given: MakeRequest) -> None:
-    world = World()
-    if operation.method == "GET":
-        world.fill()
-
-    assert_conforms(operation, status, send_request(operation, given(world), world))
+def test_success_responses_are_as_described(subtests: pytest.Subtests, world: World) -> None:
+    for name, rows in SUCCESSES.items():
+        for number, (status, given) in enumerate(rows):
+            with subtests.test(f"{name} {number}"), roll_back():
+                assert_conforms(OPERATIONS[name], status, send_request(OPERATIONS[name], given(world), world))
 
 
-@pytest.mark.parametrize("operation", select_operations("X-API-Version"))
-def test_response_to_three_version_markers_is_as_described(operation: Operation) -> None:
-    world, (status, given) = World(), SUCCESSES[operation.id][0]
+def test_responses_to_three_version_markers_are_as_described(subtests: pytest.Subtests, world: World) -> None:
     markers = {"X-API-Version": "1", "Accept": "application/vnd.contentapi.v1+json"}
-    versioned = operation._replace(path=f"/v1{operation.path}")
+    for operation in choose_one_of_each(select_operations("X-API-Version")):
+        status, given = SUCCESSES[operation.id][0]
+        with subtests.test(operation.id), roll_back():
+            request = given(world)
+            versioned = operation._replace(path=f"/v1{operation.path}")
+            response = send_request(versioned, request._replace(headers={**request.headers, **markers}), world)
 
-    request = given(world)
-    response = send_request(versioned, request._replace(headers={**request.headers, **markers}), world)
-
-    assert_conforms(operation, status, response)
-    assert response.get("Content-Type") == (markers["Accept"] if response.content else None)
-    assert response.get("Location", "/v1/").startswith("/v1/")
-
-
-@pytest.mark.parametrize("operation", select_operations("If-None-Match"))
-def test_304_is_as_described(operation: Operation) -> None:
-    world = World()
-    request = SUCCESSES[operation.id][0][1](world)
-
-    etag = send_request(operation, request, world)["ETag"]
-
-    assert_conforms(operation, 304, send_request(operation, request._replace(headers={"If-None-Match": etag}), world))
+            assert_conforms(operation, status, response)
+            assert response.get("Content-Type") == (markers["Accept"] if response.content else None)
+            assert response.get("Location", "/v1/").startswith("/v1/")
 
 
-@pytest.mark.parametrize("operation", select_operations("Idempotency-Key"))
-def test_replayed_response_is_as_described(operation: Operation) -> None:
-    world, (status, given) = World(), SUCCESSES[operation.id][0]
+def test_304_is_as_described(subtests: pytest.Subtests, world: World) -> None:
+    for operation in select_operations("If-None-Match"):
+        with subtests.test(operation.id), roll_back():
+            request = SUCCESSES[operation.id][0][1](world)
+            tag = {"If-None-Match": send_request(operation, request, world)["ETag"]}
+            assert_conforms(operation, 304, send_request(operation, request._replace(headers=tag), world))
+
+
+def test_replayed_responses_are_as_described(subtests: pytest.Subtests, world: World) -> None:
     headers = {"X-API-Key": make_api_key(world.actors["admin"]), "Idempotency-Key": "once"}
-    request = given(world)
-    request = request._replace(who="", headers={**request.headers, **headers})
+    for operation in choose_one_of_each(select_operations("Idempotency-Key")):
+        status, given = SUCCESSES[operation.id][0]
+        with subtests.test(operation.id), roll_back():
+            request = given(world)
+            request = request._replace(who="", headers={**request.headers, **headers})
 
-    first, second = send_request(operation, request), send_request(operation, request)
+            first, second = send_request(operation, request), send_request(operation, request)
 
-    assert_conforms(operation, status, second)
-    assert "Idempotent-Replayed" not in first
-    assert (second["Idempotent-Replayed"], second.content) == ("true", first.content)
-    assert_conforms(operation, 422, send_request(operation, request._replace(body={"something": "else"})))
+            assert_conforms(operation, status, second)
+            assert "Idempotent-Replayed" not in first
+            assert (second["Idempotent-Replayed"], second.content) == ("true", first.content)
+            assert_conforms(operation, 422, send_request(operation, request._replace(body={"something": "else"})))
 
 
 NOBODY = {name: 10**9 for each in OPERATIONS.values() for name in re.findall(r"{(\w+)}", each.path)}
@@ -174,64 +190,64 @@ REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
 }
 
 
-@pytest.mark.parametrize(("operation", "status", "given"), build_cases(REFUSALS))
-def test_error_response_is_as_described(operation: Operation, status: int, given: MakeRequest) -> None:
-    world = World()
-
-    for accept in ("application/json", "application/problem+json"):
-        request = given(world)
-        request = request._replace(headers={**request.headers, "Accept": accept})
-        assert_conforms(operation, status, send_request(operation, request, world))
+OF_EACH_STATUS = {status: name for name, rows in REFUSALS.items() for status, _ in rows}
 
 
-def build_failing_requests(operation: Operation) -> list[tuple[int, MakeRequest]]:
-    """Return what any resource may refuse: the request that succeeds first, spoilt in one point."""
-    given = SUCCESSES[operation.id][0][1]
+def test_error_responses_are_as_described(subtests: pytest.Subtests, world: World) -> None:
+    problems = {"Accept": "application/problem+json"}
+    for name, rows in REFUSALS.items():
+        for number, (status, given) in enumerate(rows):
+            request = given(world)
+            for headers in ({}, problems) if OF_EACH_STATUS[status] == name else ({},):
+                with subtests.test(f"{name} {number} {headers}"), roll_back():
+                    sent = request._replace(headers={**request.headers, **headers})
+                    assert_conforms(OPERATIONS[name], status, send_request(OPERATIONS[name], sent, world))
 
-    def change_request(**changes: Any) -> MakeRequest:
-        return lambda world: given(world)._replace(**changes)
 
-    rows = [
-        (400, change_request(headers={"Authorization": "Bearer x"})),
-        (401, change_request(who="", headers={"X-API-Key": "x"})),
-        (406, change_request(headers={"Accept": "text/html"})),
-        (406, change_request(headers={"Accept": "application/vnd.contentapi.v2+json"})),
-        (400, change_request(headers={"X-API-Version": "2"})),
-    ]
+def list_refusals(operation: Operation) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield what a resource refuses by what it declares and reads: the changes of the request that succeeds."""
     if "{" in operation.path:
-        rows.append((404, change_request(ids=NOBODY)))
+        yield 404, {"ids": NOBODY}
     if operation.needs_a_credential:
-        rows.append((401, change_request(who="")))
+        yield 401, {"who": ""}
     if "If-Match" in operation.parameters:
-        rows.append((409, change_request(headers={"If-Match": '"9-c0ffee"'})))
-    if "requestBody" in operation.described:
-        if "application/json" in operation.described["requestBody"]["content"]:
-            rows.append((400, change_request(body=[])))
-        rows.append((415, change_request(body={}, headers={"Content-Type": "text/plain"})))
-    return rows
+        yield 409, {"headers": {"If-Match": '"9-c0ffee"'}}
+    if "application/json" in operation.media_types:
+        yield 400, {"body": []}
+    if operation.media_types:
+        yield 415, {"body": {}, "headers": {"Content-Type": "text/plain"}}
 
 
-@pytest.mark.parametrize(
-    "operation",
-    [OPERATIONS[name] for name in SUCCESSES if not OPERATIONS[name].is_document],
-    ids=lambda found: found.id,
-)
-def test_common_error_response_is_as_described(operation: Operation, settings: Settings) -> None:
-    world = World()
+REFUSALS_OF_ALL: list[tuple[int, dict[str, Any]]] = [
+    (400, {"headers": {"Authorization": "Bearer x"}}),
+    (401, {"who": "", "headers": {"X-API-Key": "x"}}),
+    (406, {"headers": {"Accept": "text/html"}}),
+    (406, {"headers": {"Accept": "application/vnd.contentapi.v2+json"}}),
+    (400, {"headers": {"X-API-Version": "2"}}),
+]
 
-    for status, given in build_failing_requests(operation):
-        assert_conforms(operation, status, send_request(operation, given(world), world))
 
-    request = SUCCESSES[operation.id][0][1](world)
-    if "requestBody" in operation.described:
-        limits = {"contentapi_max_body": 1, "contentapi_image_max_bytes": 1}
-        settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **limits)
-        assert_conforms(operation, 413, send_request(operation, request._replace(body={}), world))
-    key = make_api_key(world.actors["admin"])
-    execute("ALTER TABLE users_apikey RENAME TO lost")
-    assert_conforms(
-        operation, 500, send_request(operation, request._replace(who="", headers={"X-API-Key": key}), world)
-    )
+def test_common_error_responses_are_as_described(subtests: pytest.Subtests, world: World) -> None:
+    common = choose_one_of_each(select_operations())
+    for operation in select_operations():
+        for status, changes in [*list_refusals(operation), *(REFUSALS_OF_ALL if operation in common else ())]:
+            with subtests.test(f"{operation.id} {status} {changes}"), roll_back():
+                request = SUCCESSES[operation.id][0][1](world)._replace(**changes)
+                assert_conforms(operation, status, send_request(operation, request, world))
+
+
+def test_413_and_500_are_as_described(subtests: pytest.Subtests, world: World, settings: Settings) -> None:
+    limits = {"contentapi_max_body": 1, "contentapi_image_max_bytes": 1}
+    small = msgspec.structs.replace(settings.ENVIRONMENT, **limits)
+    credential = {"X-API-Key": make_api_key(world.actors["admin"])}
+    for operation in choose_one_of_each(select_operations()):
+        request = SUCCESSES[operation.id][0][1](world)
+        with subtests.test(f"{operation.id} 500"), roll_back():
+            execute("ALTER TABLE users_apikey RENAME TO lost")
+            assert_conforms(operation, 500, send_request(operation, request._replace(who="", headers=credential)))
+        if operation.media_types:
+            with subtests.test(f"{operation.id} 413"), roll_back(), override_settings(ENVIRONMENT=small):
+                assert_conforms(operation, 413, send_request(operation, request._replace(body={}), world))
 
 
 MALFORMED = (
@@ -242,19 +258,19 @@ MALFORMED = (
 )
 
 
-@pytest.mark.parametrize(
-    "operation", [found for found in OPERATIONS.values() if found.needs_a_credential], ids=lambda found: found.id
-)
 @pytest.mark.parametrize("credential", [{}, {"X-API-Key": "x"}], ids=["no credential", "an invalid one"])
-def test_401_precedes_what_is_malformed(operation: Operation, credential: dict[str, str]) -> None:
-    for given in MALFORMED:
-        request = given._replace(headers={**given.headers, **credential})
-        assert_conforms(operation, 401, send_request(operation, request))
+def test_401_precedes_what_is_malformed(subtests: pytest.Subtests, credential: dict[str, str]) -> None:
+    for operation in choose_one_of_each(each for each in select_operations() if each.needs_a_credential):
+        for given in MALFORMED:
+            with subtests.test(f"{operation.id} {given}"), roll_back():
+                request = given._replace(headers={**given.headers, **credential})
+                assert_conforms(operation, 401, send_request(operation, request))
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda found: found.id)
-def test_429_is_as_described(operation: Operation, settings: Settings) -> None:
+def test_429_is_as_described(subtests: pytest.Subtests, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")
-    send_request(operation, Request(NOBODY, who=""))
+    for operation in choose_one_of_each(OPERATIONS.values()):
+        with subtests.test(operation.id), roll_back():
+            send_request(operation, Request(NOBODY, who=""))
 
-    assert_conforms(operation, 429, send_request(operation, Request(NOBODY, who="")))
+            assert_conforms(operation, 429, send_request(operation, Request(NOBODY, who="")))
