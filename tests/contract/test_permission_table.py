@@ -64,15 +64,27 @@ def check_action(action: Callable[[], Result], world: World, row: Row, outcome: 
     return result
 
 
+def list_acts(client: Client, world: World, action: str) -> dict[str, Callable[[], Result]]:
+    """Return the act on the service or, without one, those on the transports."""
+    if action != NO_SERVICE:
+        return {"service": partial(do_on_services, world, action)}
+    if not world.actor.is_anonymous:
+        world = replace(world, api_key=make_api_key(world.actor))
+    return {name: partial(TRANSPORTS[name][0], client, world, action) for name in ("graphql", "rest")}
+
+
 @pytest.mark.parametrize("caller", CALLERS)
-def test_acts_on_the_services_have_the_outcomes_of_the_table(subtests: pytest.Subtests, caller: str) -> None:
+def test_acts_on_the_services_have_the_outcomes_of_the_table(
+    client: Client, subtests: pytest.Subtests, caller: str
+) -> None:
     worlds = make_worlds(caller)
 
     for row in ROWS:
-        for name, scopes, outcome in list_cells(row, caller) if row.action != NO_SERVICE else ():
-            with subtests.test(name):
-                world = worlds[row.whose].limit_scopes(scopes)
-                check_action(partial(do_on_services, world, row.action), world, row, outcome)
+        for name, scopes, outcome in list_cells(row, caller):
+            world = worlds[row.whose].limit_scopes(scopes)
+            for place, act in list_acts(client, world, row.action).items():
+                with subtests.test(f"{place}: {name}"):
+                    check_action(act, world, row, outcome)
 
 
 @pytest.mark.parametrize("caller", CALLERS)
@@ -81,30 +93,16 @@ def test_transports_have_the_outcomes_of_the_table_and_equal_messages(
 ) -> None:
     worlds = make_worlds(caller)
 
-    for (_, outcome), (row, who) in CELLS_OF_TRANSPORTS.items():
+    for (action, outcome), (row, who) in CELLS_OF_TRANSPORTS.items():
+        if who != caller:
+            continue
         world, results = worlds[row.whose], {}
         for transport, (do, actions) in TRANSPORTS.items():
-            if who == caller and row.action in actions:
+            if action in actions:
                 with subtests.test(f"{transport}: {caller}: {row}"):
-                    results[transport] = check_action(partial(do, client, world, row.action), world, row, outcome)
+                    results[transport] = check_action(partial(do, client, world, action), world, row, outcome)
         with subtests.test(f"messages: {caller}: {row}"):
             assert len({result.error for result in results.values() if result.error}) <= 1, results
-
-
-@pytest.mark.parametrize("caller", CALLERS)
-def test_action_without_a_service_has_the_outcomes_of_the_table(
-    client: Client, subtests: pytest.Subtests, caller: str
-) -> None:
-    worlds = make_worlds(caller)
-
-    for row in (row for row in ROWS if row.action == NO_SERVICE):
-        for name, scopes, outcome in list_cells(row, caller):
-            world = worlds[row.whose].limit_scopes(scopes)
-            if not world.actor.is_anonymous:
-                world = replace(world, api_key=make_api_key(world.actor))
-            for transport in ("graphql", "rest"):
-                with subtests.test(f"{transport}: {name}"):
-                    check_action(partial(TRANSPORTS[transport][0], client, world, row.action), world, row, outcome)
 
 
 def test_every_action_is_tested_on_every_transport_that_has_it() -> None:
