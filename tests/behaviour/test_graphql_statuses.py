@@ -18,7 +18,7 @@ FAILING = {
     422: 'createPost(input: {title: "", body: ""}) { id }',
 }  # fmt: skip
 FINE = "publishPost(id: $own) { id }"
-SETS = [statuses for number in (1, 2, 4) for statuses in combinations(FAILING, number)]
+SETS = [*combinations(FAILING, 1), (403, 409), (404, 422), tuple(FAILING)]
 
 
 def execute_mutations(gql: GraphQL, fields: list[str]) -> tuple[int, list[int]]:
@@ -44,7 +44,7 @@ def test_status_without_data_is_that_of_the_worst_error(gql: GraphQL, statuses: 
     assert status == min(statuses, key=WORST_FIRST.index)
 
 
-@pytest.mark.parametrize("statuses", SETS, ids=str)
+@pytest.mark.parametrize("statuses", [(422,), tuple(FAILING)], ids=str)
 def test_status_with_some_data_is_294(gql: GraphQL, statuses: tuple[int, ...]) -> None:
     status, error_statuses = execute_mutations(gql, [*(FAILING[number] for number in statuses), FINE])
 

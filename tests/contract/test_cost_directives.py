@@ -132,9 +132,9 @@ class CostClient:
         return cost
 
 
-@pytest.fixture
-def client_of_costs(client: Client) -> CostClient:
-    return CostClient(client.get("/schema.graphql").content.decode())
+@pytest.fixture(scope="module")
+def client_of_costs() -> CostClient:
+    return CostClient(Client().get("/schema.graphql").content.decode())
 
 
 def compare(client: CostClient, request: Request, variables: dict[str, Any]) -> int | None:

@@ -7,9 +7,9 @@ fails here.
 import ast
 import hashlib
 import re
+import sys
 import tomllib
-from functools import cache
-from importlib.metadata import distribution, packages_distributions, version
+from importlib.metadata import distribution, version
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from gunicorn.config import KNOWN_SETTINGS as SETTINGS
 from packaging.requirements import Requirement
 
 from tests.contract.internals import compute_hash, list_uses, read_document
+from tests.contract.sources import list_nodes
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = read_document()
@@ -101,10 +102,7 @@ DOCUMENTED_PRIVATE_NAMES = {
 }  # fmt: skip
 
 
-@cache
-def read_sources() -> dict[Path, ast.Module]:
-    paths = [path for app in OWN for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts]
-    return {path.relative_to(ROOT): ast.parse(path.read_text()) for path in paths}
+SOURCES = [path for app in OWN for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts]
 
 
 def test_source_of_each_internal_is_unchanged() -> None:
@@ -148,32 +146,30 @@ def test_files_that_use_internals_exist() -> None:
 
 
 def test_imports_from_undocumented_modules_are_listed() -> None:
-    roots = packages_distributions().keys() - OWN
+    others = OWN | sys.stdlib_module_names
     imported = {
         f"{node.module}:{alias.name}"
-        for tree in read_sources().values()
-        for node in ast.walk(tree)
+        for path in SOURCES
+        for node in list_nodes(path)
         if isinstance(node, ast.ImportFrom) and node.module and not node.level
         for alias in node.names
-        if node.module.split(".")[0] in roots and node.module not in DOCUMENTED_MODULES
+        if node.module.split(".")[0] not in others and node.module not in DOCUMENTED_MODULES
     }
 
     assert sorted(imported - HASHES.keys() - DOCUMENTED_NAMES) == []
 
 
 def test_private_names_of_other_packages_are_listed() -> None:
-    found = {
-        f"{path}: {name}" for path, tree in read_sources().items() for name in find_foreign_private_names(tree) - NAMES
-    }
+    found = {f"{path}: {name}" for path in SOURCES for name in find_foreign_private_names(list_nodes(path)) - NAMES}
 
     assert sorted(found) == []
 
 
-def find_foreign_private_names(tree: ast.AST) -> set[str]:
+def find_foreign_private_names(nodes: list[ast.AST]) -> set[str]:
     """Return the names with one underscore that a module uses and does not define, or defines and does not use."""
-    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
     used: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             is_own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
             (defined if is_own and isinstance(node.ctx, ast.Store) else used).add(
@@ -185,17 +181,17 @@ def find_foreign_private_names(tree: ast.AST) -> set[str]:
 
 def test_modules_that_use_connections_of_libpq_are_listed() -> None:
     files = {name for use in USES for name in use.files if use.package == "psycopg"}
-    named = [path for path in read_sources() if "pgconn" in (ROOT / path).read_text()]
-    used = {str(path.relative_to("contentapi")) for path in named if "pgconn" in ast.unparse(read_sources()[path])}
+    named = [path for path in SOURCES if "pgconn" in path.read_text()]
+    in_code = [path for path in named if "pgconn" in ast.unparse(list_nodes(path)[0])]
+    used = {str(path.relative_to(ROOT / "contentapi")) for path in in_code}
 
     assert sorted(used - files) == []
 
 
 def test_attributes_that_hooks_of_gunicorn_use_are_listed() -> None:
-    tree = read_sources()[Path("contentapi/server/gunicorn_conf.py")]
     hooks = [
         node
-        for node in ast.walk(tree)
+        for node in list_nodes(ROOT / "contentapi/server/gunicorn_conf.py")
         if isinstance(node, ast.FunctionDef) and node.name in {each.name for each in SETTINGS}
     ]
     used = {

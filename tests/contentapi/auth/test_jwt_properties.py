@@ -57,6 +57,7 @@ def get_rejection_reason(token: str, now: float) -> str:
     return ""
 
 
+@pytest.mark.property
 @given(
     key=some.sampled_from([RSA, SHARED]),
     names=some.tuples(TEXTS.filter(bool), TEXTS.filter(bool)).filter(lambda pair: "\0" not in "".join(pair)),

@@ -215,6 +215,7 @@ REQUESTS = st.tuples(
 )
 
 
+@pytest.mark.property
 def test_no_request_causes_a_500() -> None:
     author = make_author()
     post, key = make_post(author=author), make_api_key(make_actor(Role.AUTHOR, author=author))

@@ -220,7 +220,8 @@ def test_cached_statements_return_the_same_as_new_ones() -> None:
         {"order": "createdAtAsc", "first": 2},
         {"order": None, "last": 1},
     ]
-    cases = [(window, actor) for window in windows for actor in ACTORS.values()]
+    names = ("anonymous", "author", "author without scopes", "another author", "operator")
+    cases = [(window, ACTORS[name]) for window in windows for name in names]
 
     def read_all(*, cold: bool) -> list[bytes]:
         contents = []

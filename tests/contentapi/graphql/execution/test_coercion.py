@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from graphql import GraphQLNonNull, build_schema, is_enum_type, is_input_type, is_list_type, is_non_null_type
 from graphql import is_required_input_field as is_required
 from graphql.utilities import coerce_input_value
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from contentapi.graphql.execution.coercion import Coercion
 from contentapi.schema import SCHEMA
+from tests.thoroughness import scale_examples
 
 OTHERS = build_schema("""
     input Tree { name: String! = "leaf", children: [Tree!], parent: Tree, size: Int! }
@@ -49,7 +51,8 @@ def draw_input(draw: st.DrawFn, kind: Any, depth: int = 0) -> Any:
     return value | {"unknown": 1} if choice == 2 else value
 
 
-@settings(max_examples=200)
+@pytest.mark.property
+@settings(max_examples=scale_examples(2_000))
 @given(st.data())
 def test_value_becomes_what_graphql_core_makes_of_it(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(TYPES), "type")
