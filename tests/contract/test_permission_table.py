@@ -64,8 +64,8 @@ def check_action(action: Callable[[], Result], world: World, row: Row, outcome: 
     return result
 
 
-def list_acts(client: Client, world: World, action: str) -> dict[str, Callable[[], Result]]:
-    """Return the act on the service or, without one, those on the transports."""
+def list_actions(client: Client, world: World, action: str) -> dict[str, Callable[[], Result]]:
+    """Return the action on the service or, without one, on the transports."""
     if action != NO_SERVICE:
         return {"service": partial(do_on_services, world, action)}
     if not world.actor.is_anonymous:
@@ -82,9 +82,9 @@ def test_acts_on_the_services_have_the_outcomes_of_the_table(
     for row in ROWS:
         for name, scopes, outcome in list_cells(row, caller):
             world = worlds[row.whose].limit_scopes(scopes)
-            for place, act in list_acts(client, world, row.action).items():
+            for place, do in list_actions(client, world, row.action).items():
                 with subtests.test(f"{place}: {name}"):
-                    check_action(act, world, row, outcome)
+                    check_action(do, world, row, outcome)
 
 
 @pytest.mark.parametrize("caller", CALLERS)
