@@ -1,5 +1,6 @@
 """Expressions for queries: SQL literals, and what an array has. `Term` is the type of all expressions."""
 
+from functools import partial
 from typing import Any, TypeAlias
 
 from django.db.models import BooleanField, Expression, F, Func, IntegerField, Subquery, TextField, Value
@@ -34,22 +35,9 @@ class IsInArray(Func):
         super().__init__(value if hasattr(value, "resolve_expression") else Value(value), array)
 
 
-class ArrayPosition(Func):
-    """The place of a value in an array: `array_position("blog_post"."coauthor_ids", 7)`."""
-
-    function = "array_position"
-    output_field = IntegerField()
-
-
-class IsEmptyArray(Func):
-    """Whether an array has no value: `"blog_post"."coauthor_ids" = '{}'`."""
-
-    template = "%(expressions)s = '{}'"
-    output_field = BooleanField()
-
-
-class ArrayItem(Func):
-    """The item at a place of an array, or NULL: `("blog_post"."image_alts")[2]`."""
-
-    template = "(%(expressions)s]"
-    arg_joiner = ")["
+# The place of a value in an array: `array_position("blog_post"."coauthor_ids", 7)`
+ArrayPosition = partial(Func, function="array_position", output_field=IntegerField())
+# Whether an array has no value: `"blog_post"."coauthor_ids" = '{}'`
+IsEmptyArray = partial(Func, template="%(expressions)s = '{}'", output_field=BooleanField())
+# The item at a place of an array, or NULL: `("blog_post"."image_alts")[2]`
+ArrayItem = partial(Func, template="(%(expressions)s]", arg_joiner=")[")

@@ -62,6 +62,7 @@ def main() -> None:
 
 async def serve() -> None:
     service = StreamService()
+    limits = HTTP1Settings(header_read_timeout=1000 * HEADER_TIMEOUT, keep_alive=False, max_buffer_size=HTTP_BUFFER)
     server = StreamServer(
         StreamApplication(service, django_application),
         address=settings.BIND.rpartition(":")[0].strip("[]"),
@@ -71,9 +72,7 @@ async def serve() -> None:
         websockets=False,
         backlog=CONNECTIONS,
         backpressure=CONNECTIONS,
-        http1_settings=HTTP1Settings(
-            header_read_timeout=1000 * HEADER_TIMEOUT, keep_alive=False, max_buffer_size=HTTP_BUFFER
-        ),
+        http1_settings=limits,
         log_dictconfig=build_logging("experimental"),
     )
 

@@ -114,9 +114,7 @@ class StreamApplication:
         return None
 
     def respond_ready(self, environ: Mapping[str, Any]) -> Response:
-        results = {
-            name: get_readiness().read_check(name) for name in ("database", "migrations")
-        }  # of those of a server
+        results = {name: get_readiness().read_check(name) for name in ("database", "migrations")}  # two of a server's
         return build_readiness_response(results | {"log": self.service.inspect()}, environ)
 
     # --- In a thread

@@ -64,7 +64,9 @@ class Group:
                 if excerpt is not None:
                     self.send(excerpt)
                     self.position = excerpt.end
-                    await self.wait_for_writers()
+                    await asyncio.sleep(0)  # let the streams write; one whose client does not read is not waited for
+                    if self.position < self.target and any(stream.waiting for stream in self.streams):
+                        await asyncio.sleep(STREAM_PACE)
         except Exception as error:  # noqa: BLE001 - of whatever kind
             self.hub.forget(self)
             for stream in [*self.streams]:
@@ -82,12 +84,6 @@ class Group:
             stream.position = max(stream.position, excerpt.end)
             sent += events
         FIGURES.count("contentapi_stream_events_total", amount=sent)
-
-    async def wait_for_writers(self) -> None:
-        """Let the streams write before more is read. One whose client does not read is not waited for long."""
-        await asyncio.sleep(0)
-        if self.position < self.target and any(stream.waiting for stream in self.streams):
-            await asyncio.sleep(STREAM_PACE)
 
     def add(self, stream: Stream) -> None:
         self.streams.add(stream)

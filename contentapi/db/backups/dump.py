@@ -23,6 +23,7 @@ from contentapi.db.backups.database import Program, Target
 from contentapi.db.citus.backups import stop_writes
 from contentapi.db.distribution import Connection
 
+OPTIONS = ("--no-password", "--format=custom", f"--exclude-table-data={database.NOT_DUMPED}")
 Report = Callable[[str], None]
 WriteFiles = Callable[[Path], dict[str, Any]]  # writes a tar file, and returns what the manifest states of it
 
@@ -119,15 +120,8 @@ def dump_snapshot(connection: Connection, target: Target, program: Program, arch
             name = connection.info.dbname
             raise CommandError(f"The database {name} has no tables of this application. See DATABASE_URL.")
         (snapshot,) = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
-        command: list[str | Path] = [
-            program.path,
-            "--no-password",
-            "--format=custom",
-            f"--exclude-table-data={database.NOT_DUMPED}",
-            f"--snapshot={snapshot}",
-            f"--file={archive}",
-        ]
-        database.run_program(command, target.environment)
+        place = (f"--snapshot={snapshot}", f"--file={archive}")
+        database.run_program((program.path, *OPTIONS, *place), target.environment)
         return database.count_rows(connection)
 
 

@@ -15,6 +15,7 @@ from contentapi.db.distribution import Connection
 TABLE_DATA = re.compile(r"^\d+; \d+ \d+ TABLE DATA \S+ (\S+) ", re.MULTILINE)
 # Only the owner may set these comments, and the extension or schema may be there already.
 SKIPPED = re.compile(r"^\d+; \d+ \d+ (COMMENT - EXTENSION|COMMENT - SCHEMA public|ACL) ")
+OPTIONS = ("--no-password", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
 REQUIRED_TABLES = {"django_migrations", "contentapi_idempotencyrecord"}
 NAMED_OBJECTS = 5  # of a database that is not empty, in the message
 
@@ -90,17 +91,7 @@ def list_archive(path: Path, program: Program, target: Target) -> str:
 def run_restore(path: Path, program: Program, listing: str, name: str, target: Target) -> None:
     """Run `pg_restore` in one transaction: the objects belong to the connecting role, which need not be a superuser."""
     kept = [line for line in listing.splitlines() if not SKIPPED.match(line)]
-    command: list[str | Path] = [
-        program.path,
-        f"--dbname={make_conninfo(dbname=name)}",
-        "--no-password",
-        "--no-owner",
-        "--no-privileges",
-        "--single-transaction",
-        "--exit-on-error",
-        "--use-list=/dev/stdin",
-        path,
-    ]
+    command = (program.path, f"--dbname={make_conninfo(dbname=name)}", *OPTIONS, "--use-list=/dev/stdin", path)
     try:
         database.run_program(command, target.environment, given="\n".join(kept) + "\n")
     except CommandError as error:

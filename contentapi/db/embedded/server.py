@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -112,7 +113,13 @@ class EmbeddedServer:
             )
         if not self.data.exists():
             self._create()
-        self._acquire_shared_lock()
+        try:
+            descriptor = os.open(self.data, os.O_RDONLY)
+        except PermissionError as error:
+            raise SystemExit(f"{self.data} belongs to another user. Run as that user, or remove the folder.") from error
+        fcntl.flock(descriptor, fcntl.LOCK_SH)  # until this process ends
+        self._lock, self._lock_owner = descriptor, os.getpid()
+        atexit.register(self.release)
         if not self._ensure_running(POSTGRES_START_LIMIT):
             raise SystemExit(f"The embedded PostgreSQL is not ready. The end of its log:\n{self._end_of_log()}")
 
@@ -124,16 +131,6 @@ class EmbeddedServer:
             is_ready = True
         self._socket_folder = self._record()[4]
         return is_ready
-
-    def _acquire_shared_lock(self) -> None:
-        """Lock the data directory until this process ends."""
-        try:
-            descriptor = os.open(self.data, os.O_RDONLY)
-        except PermissionError as error:
-            raise SystemExit(f"{self.data} belongs to another user. Run as that user, or remove the folder.") from error
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        self._lock, self._lock_owner = descriptor, os.getpid()
-        atexit.register(self.release)
 
     def _create(self) -> None:
         """Create the data directory. It has another name until it is complete."""
@@ -223,7 +220,8 @@ class EmbeddedServer:
 
     def _run(self, program: str, *arguments: str, owner: Path | None = None) -> None:
         """Run one of PostgreSQL's programs as the owner of the data, in a session that Ctrl-C does not reach."""
-        account = (owner or self.data).stat() if os.geteuid() == 0 else None
+        account = (owner or self.data).stat()
+        identity: dict[str, Any] = {"user": account.st_uid, "group": account.st_gid, "extra_groups": []}
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         # A file, not a pipe: the server inherits it from pg_ctl and would keep a pipe open.
         with tempfile.TemporaryFile("w+") as output:
@@ -233,9 +231,7 @@ class EmbeddedServer:
                 cwd="/",
                 env=clean,
                 start_new_session=True,
-                user=account and account.st_uid,
-                group=account and account.st_gid,
-                extra_groups=account and [],
+                **(identity if os.geteuid() == 0 else {}),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
