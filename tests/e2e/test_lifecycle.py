@@ -44,7 +44,9 @@ def assert_no_request_lost(results: Results) -> None:
 # --- Replacement of workers
 
 
-def test_worker_is_replaced_if_it_is_killed_or_reloaded_and_not_otherwise(site: Site, kind: str) -> None:
+def test_worker_is_replaced_if_it_is_killed_or_reloaded_and_load_at_the_end_gets_responses_or_is_refused(
+    site: Site, kind: str
+) -> None:
     """The limit of the memory is below the size of a new worker, which replaces none."""
     with site.serve(kind, WEB_CONCURRENCY="2", CONTENTAPI_WORKER_MAX_MEMORY="1000000") as server:
         before = server.workers
@@ -66,23 +68,15 @@ def test_worker_is_replaced_if_it_is_killed_or_reloaded_and_not_otherwise(site: 
             killed = server.workers[-1]  # the one that has started last
             os.kill(killed, signal.SIGKILL)
             wait_until(lambda: killed not in server.workers and server.has_all_workers(), "another worker")  # noqa: B023
-        assert server.try_request()
 
-
-def test_worker_is_replaced_after_its_requests(site: Site) -> None:
-    with site.serve("granian", WEB_CONCURRENCY="1", CONTENTAPI_WORKER_MAX_REQUESTS="100") as server:
-        first = server.workers
         with load(server.port) as results:
-            server.wait_for("Replacing worker", times=3)
-            wait_until(lambda: not set(first) & set(server.workers), "the end of the first workers")
-
-        assert_no_request_lost(results)
-        assert results.total > 200
-        assert results.closed > 0
-        wait_until(lambda: len(server.workers) == 1, "the end of old workers")
+            time.sleep(1)
+            assert server.end() == 0
+        assert set(results.statuses) == {200}
+        assert {each for each in results.failures if not each.startswith("ConnectionRefusedError")} == set()
 
 
-def test_stuck_workers_are_replaced_and_suspended_ones_are_not(site: Site) -> None:
+def test_stuck_workers_are_replaced_suspended_ones_are_not_and_all_end_with_a_killed_master(site: Site) -> None:
     """One is stopped, one holds the lock of the interpreter, and one has no slot left: the fourth serves on."""
     limits = {"CONTENTAPI_MAX_ROOT_FIELDS": "1", "CONTENTAPI_MAX_MUTATIONS": "1", **SHORT}
     with site.serve("granian", WEB_CONCURRENCY="4", **limits) as server:
@@ -111,18 +105,14 @@ def test_stuck_workers_are_replaced_and_suspended_ones_are_not(site: Site) -> No
         assert [server.try_request() for _ in range(20)] == [True] * 20
         assert server.count("most recent call first") >= 2  # the stopped one cannot print its threads
 
-
-# --- The end of the server
-
-
-def test_workers_end_with_a_killed_master(site: Site) -> None:
-    with site.serve("granian", WEB_CONCURRENCY="2") as server:
         workers = server.workers
-
         server.process.kill()
         server.process.wait()
 
         wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), "the end of the workers")
+
+
+# --- The end of the server
 
 
 def open_and_send(port: int) -> socket.socket:
@@ -165,21 +155,11 @@ def test_every_accepted_request_gets_its_response_at_the_end(site: Site, kind: s
         assert server.process.wait(PATIENCE) == 0
 
 
-def test_load_at_the_end_gets_responses_or_is_refused(site: Site, kind: str) -> None:
-    with site.serve(kind, WEB_CONCURRENCY="2") as server:
-        with load(server.port) as results:
-            time.sleep(1)
-            assert server.end() == 0
-
-        assert set(results.statuses) == {200}
-        assert {each for each in results.failures if not each.startswith("ConnectionRefusedError")} == set()
-
-
-def test_next_server_takes_over_the_port_of_granian(site: Site) -> None:
+def test_next_server_takes_over_the_port_of_granian_and_replaces_workers_after_their_requests(site: Site) -> None:
     """Two releases may listen on the same port. A client whose connection the old one drops tries again."""
     with (
         site.serve("granian", WEB_CONCURRENCY="1") as old,
-        site.serve("granian", WEB_CONCURRENCY="1", PORT=str(old.port)) as new,
+        site.serve("granian", WEB_CONCURRENCY="1", PORT=str(old.port), CONTENTAPI_WORKER_MAX_REQUESTS="100") as new,
     ):
         new.wait_for("Started worker-1")
         with load(old.port) as results:
@@ -188,7 +168,15 @@ def test_next_server_takes_over_the_port_of_granian(site: Site) -> None:
             time.sleep(1)
 
         assert_no_request_lost(results)
-        assert new.try_request()
+
+        first, replaced = new.workers, new.count("Replacing worker")
+        with load(new.port) as results:
+            new.wait_for("Replacing worker", times=replaced + 3)
+            wait_until(lambda: not set(first) & set(new.workers), "the end of the first workers")
+        assert_no_request_lost(results)
+        assert results.total > 200
+        assert results.closed > 0
+        wait_until(lambda: len(new.workers) == 1, "the end of old workers")
 
 
 def test_second_signal_ends_the_server_at_once(site: Site) -> None:

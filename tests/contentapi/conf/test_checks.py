@@ -15,6 +15,22 @@ UNREADABLE_URLS = [
     "app:hush@db.invalid/app",
     "host=db.invalid password=hush",
 ]
+DATABASES = [
+    "postgresql://app:hush@db.invalid:5433/content",
+    "postgres://app@db.invalid/content",
+    "postgresql://app:p%40ss%3A%2F%25word@db.invalid/content",
+    "postgresql://db.invalid/content?sslmode=require&connect_timeout=3",
+    "postgresql://app@/content?host=/var/run/postgresql",
+    "postgresql://app@%2Fvar%2Frun%2Fpostgresql/content",
+    "postgresql://[::1]:5432/content",
+]
+REDIS = [
+    "redis://redis.invalid",
+    "redis://redis.invalid:6380/2",
+    "rediss://app:p%40ss@redis.invalid/0?socket_timeout=1",
+    "redis://[::1]:6379",
+    "unix:///run/redis.sock?db=1",
+]
 UNREADABLE_REDIS = [
     "hush",
     "http://app:hush@redis.invalid",
@@ -84,20 +100,11 @@ def test_server_exits_with_all_errors_and_no_secret(settings: Settings) -> None:
     assert "hush" not in text
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "postgresql://app:hush@db.invalid:5433/content",
-        "postgres://app@db.invalid/content",
-        "postgresql://app:p%40ss%3A%2F%25word@db.invalid/content",
-        "postgresql://db.invalid/content?sslmode=require&connect_timeout=3",
-        "postgresql://app@/content?host=/var/run/postgresql",
-        "postgresql://app@%2Fvar%2Frun%2Fpostgresql/content",
-        "postgresql://[::1]:5432/content",
-    ],
-)
-def test_usable_database_url_passes(settings: Settings, url: str) -> None:
-    assert check(settings, DATABASE_URL=url, **SECRETS) == []
+def test_usable_url_passes(settings: Settings) -> None:
+    for url in DATABASES:
+        assert check(settings, DATABASE_URL=url, **SECRETS) == [], url
+    for url in REDIS:
+        assert check(settings, REDIS_URL=url) == [], url
 
 
 @pytest.mark.parametrize("url", UNREADABLE_URLS)
@@ -113,26 +120,12 @@ def test_unusable_database_url_is_one_error_without_a_secret(settings: Settings,
     assert KEY not in text
 
 
-@pytest.mark.parametrize("url", UNREADABLE_REDIS)
-def test_unusable_redis_url_is_one_error_without_a_secret(settings: Settings, url: str) -> None:
-    errors = check(settings, REDIS_URL=url)
+def test_unusable_redis_url_is_one_error_without_a_secret(settings: Settings) -> None:
+    for url in UNREADABLE_REDIS:
+        errors = check(settings, REDIS_URL=url)
 
-    assert get_messages(errors) == [("REDIS_URL", "REDIS_URL is not the address of a Redis.")]
-    assert "hush" not in repr(errors)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "redis://redis.invalid",
-        "redis://redis.invalid:6380/2",
-        "rediss://app:p%40ss@redis.invalid/0?socket_timeout=1",
-        "redis://[::1]:6379",
-        "unix:///run/redis.sock?db=1",
-    ],
-)
-def test_usable_redis_url_passes(settings: Settings, url: str) -> None:
-    assert check(settings, REDIS_URL=url) == []
+        assert get_messages(errors) == [("REDIS_URL", "REDIS_URL is not the address of a Redis.")], url
+        assert "hush" not in repr(errors)
 
 
 @pytest.mark.parametrize(

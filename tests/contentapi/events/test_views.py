@@ -120,24 +120,15 @@ def test_object_that_the_caller_may_not_see_any_more_is_null(client: Client) -> 
     assert [(event["type"], event["data"]) for event in page] == [("post.created", None), ("post.deleted", None)]
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "code"),
-    [
-        ("?after=other-1", 410, "EVENTS_EXPIRED"),
-        ("?after=1", 400, "BAD_REQUEST"),
-        ("?type=post.eaten", 400, "BAD_REQUEST"),
-        ("?type=" + "post.*," * 50 + "post.*", 400, "BAD_REQUEST"),
-        ("?subject=%00", 400, "BAD_REQUEST"),
-        ("?limit=0", 400, "BAD_REQUEST"),
-        ("?limit=101", 400, "BAD_REQUEST"),
-        ("?offset=0", 400, "BAD_REQUEST"),
-        ("?after=now&after=now", 400, "BAD_REQUEST"),
-    ],
-)
-def test_refusal_of_rest_has_its_status_and_code(client: Client, query: str, status: int, code: str) -> None:
-    response = client.get(f"/events{query}")
+MALFORMED = ["type=post.eaten", "type=" + "post.*," * 50 + "post.*", "subject=%00", "limit=0", "limit=101", "offset=0"]
 
-    assert (response.status_code, response["X-Error-Code"]) == (status, code)
+
+def test_refusal_of_rest_has_its_status_and_code(client: Client) -> None:
+    malformed = dict.fromkeys(["after=1", "after=now&after=now", *MALFORMED], (400, "BAD_REQUEST"))
+    for query, expected in {"after=other-1": (410, "EVENTS_EXPIRED"), **malformed}.items():
+        response = client.get(f"/events?{query}")
+
+        assert (response.status_code, response["X-Error-Code"]) == expected, query
 
 
 def test_page_of_graphql_has_the_types_of_the_events(gql: GraphQL) -> None:

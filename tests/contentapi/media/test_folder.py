@@ -66,10 +66,8 @@ def test_proxy_of_another_user_can_read_public_files_only(media: FolderStorage) 
     assert [read_mode("uploads/7"), read_mode("uploads")] == [0o600, 0o700]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["", "/etc/passwd", "media/../../x", "media/.hidden", "uploads/a/b/c.webp", "media", "media/x\0", "uploads/ü"],
-)
-def test_name_that_could_lead_elsewhere_is_an_error(media: FolderStorage, name: str) -> None:
-    with pytest.raises(ValueError, match="is no name of a file"):
-        media.open(name)
+def test_name_that_could_lead_elsewhere_is_an_error(media: FolderStorage) -> None:
+    names = ("", "/etc/passwd", "media/../../x", "media/.hidden", "uploads/a/b/c", "media", "media/x\0", "uploads/ü")
+    for name in names:
+        with pytest.raises(ValueError, match="is no name of a file"):
+            media.open(name)

@@ -5,8 +5,6 @@ import logging
 import sys
 from typing import Any
 
-import pytest
-
 from contentapi.monitoring.logs import JsonFormatter, LineFormatter
 
 
@@ -33,14 +31,13 @@ def test_json_line_has_time_id_message_and_fields() -> None:
     }
 
 
-@pytest.mark.parametrize("message", ["a\nb", "a\r\nb", "\u2028", "\ud800", '"', "\x00"], ids=range(6))
-@pytest.mark.parametrize("formatter", [JsonFormatter(), LineFormatter()], ids=["json", "text"])
-def test_message_cannot_forge_a_line(formatter: logging.Formatter, message: str) -> None:
-    text = formatter.format(make_record(message, fields={"operation_name": message}))
+def test_message_cannot_forge_a_line() -> None:
+    for message in ("a\nb", "a\r\nb", "\u2028", "\ud800", '"', "\x00"):
+        record = make_record(message, fields={"operation_name": message})
+        lines = LineFormatter().format(record).split("\n")
 
-    assert [line for line in text.split("\n")[1:] if not line.startswith("    ")] == []
-    if isinstance(formatter, JsonFormatter):
-        assert text.count("\n") == 0
+        assert [line for line in lines[1:] if not line.startswith("    ")] == []
+        assert JsonFormatter().format(record).count("\n") == 0
 
 
 def test_traceback_is_a_member_of_a_json_line() -> None:

@@ -40,25 +40,23 @@ for variables in json.loads(sys.argv[1]):
 URL = "http://127.0.0.1:9"
 
 
-@pytest.mark.parametrize(
-    ("header", "trace_id"),
-    [
-        (f"00-{TRACE}-{SPAN}-01", TRACE),
-        (f"00-{TRACE}-{SPAN}-00", TRACE),
-        (f" 00-{TRACE}-{SPAN}-01 ", TRACE),
-        (f"01-{TRACE}-{SPAN}-01-more", TRACE),
-        (f"00-{TRACE}-{SPAN}-01-more", ""),
-        (f"ff-{TRACE}-{SPAN}-01", ""),
-        (f"00-{TRACE.upper()}-{SPAN}-01", ""),
-        (f"00-{'0' * 32}-{SPAN}-01", ""),
-        (f"00-{TRACE}-{'0' * 16}-01", ""),
-        (f"00-{TRACE}-{SPAN}", ""),
-        (f"00-{TRACE}-{SPAN}-01\nforged", ""),
-        ("", ""),
-    ],
-)
-def test_trace_id_is_that_of_a_valid_header(header: str, trace_id: str) -> None:
-    assert RequestRecord("GET", "/posts", traceparent=header).find_trace_id() == trace_id
+VALID = [f"00-{TRACE}-{SPAN}-01", f"00-{TRACE}-{SPAN}-00", f" 00-{TRACE}-{SPAN}-01 ", f"01-{TRACE}-{SPAN}-01-more"]
+INVALID = [
+    f"00-{TRACE}-{SPAN}-01-more",
+    f"ff-{TRACE}-{SPAN}-01",
+    f"00-{TRACE.upper()}-{SPAN}-01",
+    f"00-{'0' * 32}-{SPAN}-01",
+    f"00-{TRACE}-{'0' * 16}-01",
+    f"00-{TRACE}-{SPAN}",
+    f"00-{TRACE}-{SPAN}-01\nforged",
+    "",
+]
+
+
+def test_trace_id_is_that_of_a_valid_header() -> None:
+    for header in (*VALID, *INVALID):
+        found = RequestRecord("GET", "/posts", traceparent=header).find_trace_id()
+        assert found == (TRACE if header in VALID else ""), header
 
 
 UNTRACED: list[dict[str, str]] = [

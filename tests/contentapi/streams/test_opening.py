@@ -1,6 +1,6 @@
 """Requests that open streams of REST, and subscriptions: their plans, and their refusals."""
 
-from typing import Any
+from itertools import product
 
 import msgspec
 import pytest
@@ -65,24 +65,24 @@ def test_events_are_those_of_the_feed() -> None:
     assert found[1]["type"] == "author.created"
 
 
-@pytest.mark.parametrize(
-    ("options", "status", "code"),
-    [
-        ({"query": "after=zz-1"}, 410, "EVENTS_EXPIRED"),
-        ({"query": "after=nonsense"}, 400, "BAD_REQUEST"),
-        ({"query": "type=post.eaten"}, 400, "BAD_REQUEST"),
-        ({"query": "limit=1"}, 400, "BAD_REQUEST"),
-        ({"query": "ticket=unknown"}, 401, "UNAUTHENTICATED"),
-        ({"x_api_key": "unknown"}, 401, "UNAUTHENTICATED"),
-        ({"method": "POST"}, 405, "METHOD_NOT_ALLOWED"),
-        ({"accept": "application/json"}, 406, "NOT_ACCEPTABLE"),
-    ],
-)
-def test_refused_stream_has_the_status_and_the_code(options: dict[str, str], status: int, code: str) -> None:
-    response = refuse_feed(**options)
+REFUSED: list[tuple[dict[str, str], int, str]] = [
+    ({"query": "after=zz-1"}, 410, "EVENTS_EXPIRED"),
+    ({"query": "after=nonsense"}, 400, "BAD_REQUEST"),
+    ({"query": "type=post.eaten"}, 400, "BAD_REQUEST"),
+    ({"query": "limit=1"}, 400, "BAD_REQUEST"),
+    ({"query": "ticket=unknown"}, 401, "UNAUTHENTICATED"),
+    ({"x_api_key": "unknown"}, 401, "UNAUTHENTICATED"),
+    ({"method": "POST"}, 405, "METHOD_NOT_ALLOWED"),
+    ({"accept": "application/json"}, 406, "NOT_ACCEPTABLE"),
+]
 
-    assert (response.status_code, response.headers["X-Error-Code"]) == (status, code)
-    assert not STREAMS.taken
+
+def test_refused_stream_has_the_status_and_the_code() -> None:
+    for options, status, code in REFUSED:
+        response = refuse_feed(**options)
+
+        assert (response.status_code, response.headers["X-Error-Code"]) == (status, code), options
+        assert not STREAMS.taken
 
 
 def test_too_many_streams_of_an_address_are_refused() -> None:
@@ -92,24 +92,17 @@ def test_too_many_streams_of_an_address_are_refused() -> None:
     assert refuse_feed().status_code == 429
 
 
-def test_ticket_opens_a_stream_with_the_rights_of_its_credential() -> None:
+def test_ticket_opens_a_stream_with_the_rights_of_its_credential_and_is_refused_beside_another() -> None:
     actor = make_actor(Role.ADMIN)
     key = make_api_key(actor)
     ticket, _ = create_ticket(actor, {"X-API-Key": key})
+    assert refuse_feed(f"ticket={ticket}", x_api_key=key).status_code == 400
 
     opening = feed(f"ticket={ticket}")
 
     assert (opening.actor.user_id, opening.actor.role) == (actor.user_id, Role.ADMIN)
     assert dict(opening.credential) == {"HTTP_X_API_KEY": key}
     assert refuse_feed(f"ticket={ticket}").status_code == 401
-
-
-def test_ticket_beside_another_credential_is_refused() -> None:
-    actor = make_actor(Role.ADMIN)
-    key = make_api_key(actor)
-    ticket, _ = create_ticket(actor, {"X-API-Key": key})
-
-    assert refuse_feed(f"ticket={ticket}", x_api_key=key).status_code == 400
 
 
 def test_subscription_selects_each_event() -> None:
@@ -176,26 +169,23 @@ def test_subscription_by_get_is_opened() -> None:
     assert isinstance(opening.plan, LogPlan)
 
 
-@pytest.mark.parametrize(
-    ("query", "code"),
-    [
-        ("subscription { nothing }", "GRAPHQL_VALIDATION_FAILED"),
-        ("subscription {", "GRAPHQL_PARSE_FAILED"),
-        ("{ posts { id } }", "BAD_REQUEST"),
-        ('subscription { events(after: "zz-1") { type } }', "EVENTS_EXPIRED"),
-        ("subscription { events { ... on PostEvent { post { comments(limit: 0) { id } } } } }", "BAD_REQUEST"),
-    ],
-)
-@pytest.mark.parametrize("format_", GRAPHQL_FORMATS)
-def test_error_of_a_document_is_in_the_stream_of_a_client_that_reads_nothing_else(
-    format_: Any, query: str, code: str
-) -> None:
-    response = refuse_subscription(query, accept=format_.media_type)
+WRONG = {
+    "subscription { nothing }": "GRAPHQL_VALIDATION_FAILED",
+    "subscription {": "GRAPHQL_PARSE_FAILED",
+    "{ posts { id } }": "BAD_REQUEST",
+    'subscription { events(after: "zz-1") { type } }': "EVENTS_EXPIRED",
+    "subscription { events { ... on PostEvent { post { comments(limit: 0) { id } } } } }": "BAD_REQUEST",
+}
 
-    assert (response.status_code, response.headers["Content-Type"]) == (200, format_.content_type)
-    assert f'"code":"{code}"'.encode() in response.content
-    assert response.content.endswith(format_.end)
-    assert not STREAMS.taken
+
+def test_error_of_a_document_is_in_the_stream_of_a_client_that_reads_nothing_else() -> None:
+    for (query, code), format_ in product(WRONG.items(), GRAPHQL_FORMATS):
+        response = refuse_subscription(query, accept=format_.media_type)
+
+        assert (response.status_code, response.headers["Content-Type"]) == (200, format_.content_type), query
+        assert f'"code":"{code}"'.encode() in response.content, query
+        assert response.content.endswith(format_.end), query
+        assert not STREAMS.taken
 
 
 def test_error_of_a_document_has_its_status_for_a_client_that_reads_json() -> None:

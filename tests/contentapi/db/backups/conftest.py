@@ -1,8 +1,10 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from django.db import connections
+from psycopg.conninfo import conninfo_to_dict
 
 from contentapi.media.folder import FolderStorage
 from tests.contentapi.db.backups.operators import IMAGE, Operator, require_success
@@ -14,6 +16,17 @@ def operator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
     operator = Operator(tmp_path_factory.mktemp("operator"), get_or_create_template(tmp_path_factory))
     yield operator
     operator.server.remove()
+
+
+@pytest.fixture
+def use(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that names the database of the next backup or restore in this process, and its user."""
+
+    def use(database: str, user: str = "postgres") -> None:
+        parameters = conninfo_to_dict(operator.build_url(database, user))
+        monkeypatch.setattr(connections["default"], "get_connection_params", lambda: parameters)
+
+    return use
 
 
 @pytest.fixture(scope="package")

@@ -104,6 +104,10 @@ def is_waiting(operator: Operator, database: str) -> bool:
     return bool(operator.execute(waiting))
 
 
+def ignore(_: str) -> None:
+    """Report nothing."""
+
+
 def require_success(done: "subprocess.CompletedProcess[str]") -> str:
     """Return the standard output of a command that succeeded."""
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 
 from contentapi.db.backups import dump
 from contentapi.db.embedded.programs import PROGRAMS
-from tests.contentapi.db.backups.operators import Operator, is_waiting, require_error, require_success
+from tests.contentapi.db.backups.operators import Operator, ignore, is_waiting, require_error, require_success
 from tests.deployment.processes import PATIENCE, wait_until
 
 pytestmark = pytest.mark.servers
@@ -22,6 +22,11 @@ TRUNCATING_DUMP = f"""#!/bin/sh
 "{PROGRAMS}/pg_dump" "$@" || exit
 for option; do case "$option" in --file=*) truncate --size=-3000 "${{option#--file=}}";; esac; done
 """
+
+
+def refuse(path: Path, message: str) -> None:
+    with pytest.raises(CommandError, match=message):
+        dump.write_backup(path, replace=False, report=ignore)
 
 
 def test_backup_prints_the_rows_of_each_table(operator: Operator, tmp_path: Path) -> None:
@@ -43,15 +48,14 @@ def test_backup_is_readable_by_its_owner_only(archive: Path) -> None:
     assert sorted(archive.parent.iterdir()) == files  # and nothing else is left
 
 
-def test_existing_file_is_replaced_only_with_force(operator: Operator, tmp_path: Path) -> None:
+def test_existing_file_is_replaced_only_with_force(use: Callable[[str], None], tmp_path: Path) -> None:
     path = tmp_path / "demo.dump"
     path.write_text("an older backup")
+    use("source")
 
-    assert "exists. Name another file, or replace it with --force." in require_error(
-        operator.manage("source", "backup", str(path))
-    )
+    refuse(path, r"exists\. Name another file, or replace it with --force\.")
     assert path.read_text() == "an older backup"
-    require_success(operator.manage("source", "backup", "--force", str(path)))
+    dump.write_backup(path, replace=True, report=ignore)
     assert path.read_bytes().startswith(b"PGDMP")
 
 
@@ -64,22 +68,22 @@ def test_backup_that_has_ended_meanwhile_is_kept(tmp_path: Path, monkeypatch: py
         return dump.Manifest("18", {}, dump.Archive(4, ""))
 
     monkeypatch.setattr(dump, "write_archive", write_archive)
-    with pytest.raises(CommandError, match="exists"):
-        dump.write_backup(path, replace=False, report=print)
+    refuse(path, "exists")
     assert path.read_text() == "another backup"
 
 
-@pytest.mark.parametrize(("name", "message"), [("missing/demo.dump", "There is no folder"), ("", "is a folder")])
-def test_unsuitable_path_is_an_error(operator: Operator, tmp_path: Path, name: str, message: str) -> None:
-    assert message in require_error(operator.manage("source", "backup", str(tmp_path / name)))
+def test_unsuitable_path_is_an_error(tmp_path: Path) -> None:
+    refuse(tmp_path / "missing/demo.dump", "There is no folder")
+    refuse(tmp_path, "is a folder")
 
 
-def test_database_without_our_tables_is_an_error(operator: Operator, tmp_path: Path) -> None:
-    database = operator.create_database()
+def test_database_without_our_tables_is_an_error(
+    operator: Operator, use: Callable[[str], None], tmp_path: Path
+) -> None:
+    use(database := operator.create_database())
 
-    error = require_error(operator.manage(database, "backup", str(tmp_path / "demo.dump")))
+    refuse(tmp_path / "demo.dump", rf"The database {database} has no tables of this application\.")
 
-    assert f"The database {database} has no tables of this application." in error
     assert list(tmp_path.iterdir()) == []
 
 
@@ -161,14 +165,16 @@ def test_file_that_cannot_grow_is_an_error_and_keeps_the_older_backup(operator: 
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"demo.dump": "an older backup"}
 
 
-def test_archive_that_cannot_be_restored_is_no_backup(operator: Operator, tmp_path: Path) -> None:
+def test_archive_that_cannot_be_restored_is_no_backup(
+    use: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     programs, path = tmp_path / "bin", tmp_path / "demo.dump"
     programs.mkdir()
     (programs / "pg_restore").symlink_to(PROGRAMS / "pg_restore")
     (programs / "pg_dump").write_text(TRUNCATING_DUMP)
     (programs / "pg_dump").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    use("source")
 
-    done = operator.manage("source", "backup", str(path), PATH=f"{programs}:{os.environ['PATH']}")
-
-    assert "pg_restore failed." in require_error(done)
+    refuse(path, r"pg_restore failed\.")
     assert list(tmp_path.iterdir()) == [programs]

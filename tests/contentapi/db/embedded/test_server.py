@@ -45,7 +45,6 @@ def test_new_process_restarts_a_killed_server(data_directory: Path, start_user: 
 
 
 def test_record_with_a_reused_process_id_is_stale(data_directory: Path, start_user: StartUser) -> None:
-    start_user(data_directory).finish()
     me = psutil.Process().pid
     record = [me, data_directory, 1, 5432, "/nowhere", "", "0 0", "ready"]
     (data_directory / "postmaster.pid").write_text("\n".join(map(str, record)) + "\n")
@@ -56,12 +55,12 @@ def test_record_with_a_reused_process_id_is_stale(data_directory: Path, start_us
     assert get_postmaster(data_directory).pid != me
 
 
-def test_incomplete_data_directory_is_created_again(data_directory: Path, start_user: StartUser) -> None:
-    half = data_directory.with_name("postgres.new")
-    half.mkdir()
+def test_incomplete_data_directory_is_created_again(tmp_path: Path, start_user: StartUser) -> None:
+    half = tmp_path / "var/postgres.new"
+    half.mkdir(parents=True)
     (half / "PG_VERSION").write_text("18\n")
 
-    assert start_user(data_directory).can_query()
+    assert start_user(tmp_path / "var/postgres").can_query()
     assert not half.exists()
 
 

@@ -75,24 +75,24 @@ def test_endless_response_is_cut_off(behave: Behaviour) -> None:
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 30 * MEGABYTE
 
 
-@pytest.mark.parametrize("behave", FAILING.values(), ids=FAILING)
-def test_wrong_response_is_a_failure(behave: Behaviour) -> None:
-    with Receiver(behave) as receiver:
-        (reply,) = send(receiver)
+def test_wrong_response_is_a_failure() -> None:
+    for name, behave in FAILING.items():
+        with Receiver(behave) as receiver:
+            (reply,) = send(receiver)
 
-        assert len(receiver.received) == 1
-    assert not is_success(reply)
-    assert reply.status or reply.error
+            assert len(receiver.received) == 1, name
+        assert not is_success(reply), name
+        assert reply.status or reply.error, name
 
 
-@pytest.mark.parametrize("behave", ODD_SUCCESSES.values(), ids=ODD_SUCCESSES)
-def test_odd_response_is_a_success_and_so_is_the_next_one(behave: Behaviour) -> None:
-    with Receiver(behave) as receiver:
-        replies = send(receiver, times=3)
+def test_odd_response_is_a_success_and_so_is_the_next_one() -> None:
+    for name, behave in ODD_SUCCESSES.items():
+        with Receiver(behave) as receiver:
+            replies = send(receiver, times=3)
 
-        assert [is_success(reply) for reply in replies] == [True, True, True]
-        assert [each.id for each in receiver.received] == ["evt_0", "evt_1", "evt_2"]
-    assert all(len(reply.body) <= MAX_KEPT for reply in replies)
+            assert [is_success(reply) for reply in replies] == [True, True, True], name
+            assert [each.id for each in receiver.received] == ["evt_0", "evt_1", "evt_2"], name
+        assert all(len(reply.body) <= MAX_KEPT for reply in replies), name
 
 
 def test_connection_is_used_again_and_replaced_when_the_receiver_has_closed_it() -> None:
