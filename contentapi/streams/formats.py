@@ -7,8 +7,6 @@ https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/mult
 
 from contentapi.conf.timeouts import STREAM_RETRY
 
-EVENT_STREAM = "text/event-stream"
-MULTIPART = "multipart/mixed"
 BOUNDARY = b"graphql"
 
 
@@ -18,8 +16,8 @@ class EventStream:
     A line ends with LF. JSON of PostgreSQL has line feeds between its tokens at most, never in a string.
     """
 
-    media_type = EVENT_STREAM
-    content_type = f"{EVENT_STREAM}; charset=utf-8"
+    media_type = "text/event-stream"
+    content_type = f"{media_type}; charset=utf-8"
     event = end = b""
 
     def begin(self, cursor: str) -> bytes:
@@ -46,8 +44,8 @@ class GraphQLEventStream(EventStream):
 class Multipart(EventStream):
     """Parts of JSON. The delimiter follows each part at once, because clients process a part when they have read it."""
 
-    media_type = MULTIPART
-    content_type = f"{MULTIPART}; boundary={BOUNDARY.decode()}; subscriptionSpec=1.0"
+    media_type = "multipart/mixed"
+    content_type = f"{media_type}; boundary={BOUNDARY.decode()}; subscriptionSpec=1.0"
     end = b"--\r\n"
 
     def begin(self, cursor: str) -> bytes:  # noqa: ARG002

@@ -15,7 +15,7 @@ from tests.e2e.worker_deployment import Deployment, run_deployment
 
 pytestmark = pytest.mark.servers
 
-FILES = 10_000
+FILES = 4000
 
 
 @pytest.fixture

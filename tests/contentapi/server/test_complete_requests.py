@@ -57,11 +57,18 @@ def call(application: Any, stream: Stream | None = None, **changes: Any) -> tupl
     return status, dict(headers), body
 
 
-@pytest.mark.parametrize("length", [1, LIMIT])
-def test_body_within_the_limit_is_read_before_the_application(length: int) -> None:
+@pytest.mark.parametrize(
+    ("length", "changes"),
+    [
+        (1, {"CONTENT_LENGTH": "1"}),
+        (LIMIT, {"CONTENT_LENGTH": str(LIMIT)}),
+        (LIMIT, {"HTTP_TRANSFER_ENCODING": "chunked"}),
+    ],
+)
+def test_body_within_the_limit_is_read_before_the_application(length: int, changes: dict[str, Any]) -> None:
     application, stream = Application(), Stream(b"x" * length)
 
-    _, headers, _ = call(application, stream, CONTENT_LENGTH=str(length))
+    _, headers, _ = call(application, stream, **changes)
 
     assert application.body == b"x" * length
     assert isinstance(application.environ["wsgi.input"], BytesIO)
@@ -86,15 +93,6 @@ def test_body_far_over_the_limit_closes_the_connection() -> None:
 
     assert stream.count == 0
     assert headers["Connection"] == "close"
-
-
-def test_chunked_body_within_the_limit_is_read() -> None:
-    application = Application()
-
-    _, headers, _ = call(application, Stream(b"x" * LIMIT), HTTP_TRANSFER_ENCODING="chunked")
-
-    assert application.body == b"x" * LIMIT
-    assert "Connection" not in headers
 
 
 @pytest.mark.parametrize(("length", "closes"), [(LIMIT + 2, False), (100 * LIMIT, True)])
