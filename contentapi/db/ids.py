@@ -3,7 +3,7 @@
 Clients such as Relay store records by their id alone, and would confuse a post with an author of the same id.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import BigAutoField
 
@@ -11,8 +11,13 @@ from contentapi.db.statements import fetch_column
 
 SEQUENCE = "contentapi_id_seq"
 
+if TYPE_CHECKING:  # a generic type in the stubs only
+    Base = BigAutoField[Any, int]
+else:
+    Base = BigAutoField
 
-class SharedIdField(BigAutoField):  # type: ignore[type-arg]  # a generic type in the stubs only
+
+class SharedIdField(Base):
     """A primary key whose default is the next value of the shared sequence.
 
     The first migration of contentapi creates the sequence: the migration of a new table depends on it.
