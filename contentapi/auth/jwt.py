@@ -21,6 +21,7 @@ from contentapi.auth.jwk import Key, encode_base64url
 from contentapi.conf.timeouts import CLOCK_LEEWAY, MAX_IAT_LEAD, TOKEN_MAX_LIFETIME
 from contentapi.core.caching import BoundedCache
 from contentapi.core.unicode import is_storable
+from contentapi.http.body import build_object_without_duplicates
 
 MAX_TOKEN = 8 * 1024  # characters
 TYPES = ("at+jwt", "application/at+jwt")
@@ -195,15 +196,8 @@ def decode_json_object(content: bytes) -> dict[str, Any]:
     return value
 
 
-def refuse_duplicate_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(members)
-    if len(found) != len(members):
-        raise TokenError("duplicate member")
-    return found
-
-
 def refuse_nan_and_infinity(_: str) -> NoReturn:
     raise TokenError("NaN or Infinity")
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=refuse_duplicate_members, parse_constant=refuse_nan_and_infinity)
+DECODER = json.JSONDecoder(object_pairs_hook=build_object_without_duplicates, parse_constant=refuse_nan_and_infinity)

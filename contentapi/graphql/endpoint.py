@@ -19,7 +19,6 @@ from contentapi.auth.authentication import IDENTIFYING, authenticate_request
 from contentapi.core import policy
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.core.replicas import read, read_credential, record_write
-from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE
 from contentapi.graphql.documents import DocumentRejected, describe_stream_server, get_operation
 from contentapi.graphql.errors import build_error_entries, build_error_entry
@@ -28,6 +27,7 @@ from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.persisted_documents import PersistedDocuments
 from contentapi.graphql.requests import BatchRefused, GraphQLRequest, charge_objects, read_body, read_query_string
+from contentapi.graphql.root_fields import RequestContext
 from contentapi.graphql.transactions import OneTransaction
 from contentapi.graphql.trusted_documents import TrustedDocuments, load_trusted_documents
 from contentapi.http.body import JSON

@@ -12,18 +12,25 @@
 The fields of an argument `input` count as arguments. They have their names in Python.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import msgspec
-from ariadne import EnumType, ObjectType
+from ariadne import EnumType, ObjectType, QueryType
 
 from contentapi.core.identity import Actor
-from contentapi.graphql.context import RequestContext
+from contentapi.graphql.limits import require_within_limit
+from contentapi.projection import NodeQuery, NodeType
 
 Resolver = Callable[..., Any]
 K = TypeVar("K", bound=ObjectType)
+
+
+class RequestContext(TypedDict):
+    """The value of `info.context` in resolvers."""
+
+    actor: Actor
 
 
 class Info(msgspec.Struct):
@@ -72,6 +79,20 @@ def pass_changes(service: Callable[..., Any], id_name: str, **constants: Any) ->
         return service(actor=info.context["actor"], changes=changes, **keys)
 
     return resolve
+
+
+def build_node_resolvers(node_type: NodeType) -> QueryType:
+    """Return the resolvers of `node(id:)` and `nodes(ids:)`, for objects of any type that implements `Node`."""
+
+    def resolve_nodes(_: None, info: Info, ids: Sequence[str]) -> NodeQuery:
+        """Raises `LimitExceeded` for more ids than a page has items."""
+        require_within_limit("number of ids", len(ids), "contentapi_max_page")
+        return NodeQuery(node_type, info.context["actor"], ids)
+
+    return bind_fields(
+        QueryType(),
+        {"node": lambda _, info, id: resolve_nodes(_, info, [id]), "nodes": resolve_nodes},  # noqa: A006
+    )
 
 
 def build_enum(kind: type[Enum], name: str = "") -> EnumType:

@@ -15,12 +15,11 @@ from graphql import GraphQLError, GraphQLSchema, OperationType, VariableNode
 
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from contentapi.graphql.context import RequestContext
 from contentapi.graphql.documents import DocumentRejected, get_document
 from contentapi.graphql.execution.cache_keys import get_source_location
 from contentapi.graphql.execution.executor import ProjectingExecutor
 from contentapi.graphql.execution.operations import Operation
-from contentapi.graphql.root_fields import Info
+from contentapi.graphql.root_fields import Info, RequestContext
 from contentapi.projection import Rows
 from contentapi.projection.selections import SelectedFieldError
 from contentapi.projection.statements import read_json_and_column

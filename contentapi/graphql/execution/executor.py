@@ -27,13 +27,12 @@ from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded, ResponseTooLarge
 from contentapi.core.text import consume_into_json_array
-from contentapi.graphql.context import RequestContext
 from contentapi.graphql.errors import is_schema_hidden
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location, get_variable_shape
 from contentapi.graphql.execution.fields import NO_ASYNC_HELPERS, VALUES, WITHOUT_ASYNC_WORK, ReturnedType, RootField
 from contentapi.graphql.limits import build_limit_error
-from contentapi.graphql.root_fields import Info
+from contentapi.graphql.root_fields import Info, RequestContext
 from contentapi.monitoring.traces import trace
 from contentapi.projection import Projection
 from contentapi.projection.inserts import InsertedRowSelection

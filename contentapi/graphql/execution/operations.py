@@ -32,7 +32,6 @@ from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValueSource
 
 from contentapi.conf import conf
-from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import OperationCost
 from contentapi.graphql.errors import is_schema_hidden
 from contentapi.graphql.execution.arguments import compile_argument_reader, have_arguments_below
@@ -42,6 +41,7 @@ from contentapi.graphql.execution.executor import ProjectingExecutor
 from contentapi.graphql.execution.fields import NO_ASYNC_HELPERS, ReturnedType, RootField, is_async_value
 from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection, IntrospectionExecutor, introspect
 from contentapi.graphql.limits import INTROSPECTION, is_atomic
+from contentapi.graphql.root_fields import RequestContext
 from contentapi.graphql.transactions import TransactionMode
 from contentapi.monitoring.records import current_record
 

@@ -32,7 +32,7 @@ STRICTER = {
     "nbf is missing, or not a number",
     "no such key",
     "sub is missing, or not text",
-    "duplicate member",
+    "unreadable: DuplicateKey",
     "typ is not at+jwt",
 }
 
