@@ -19,6 +19,7 @@ from tests.e2e.streams import serve_streams
 MEMBER = "mara@example.com"
 REDIRECT_URI = "https://app.example.com/callback"
 RATES = ("ANONYMOUS", "AUTHENTICATED", "WRITES", "TOKENS", "LOGIN_ADDRESS")
+IMPORT_FRAGMENTS = "from tests.contract.test_typed_client import CONTENT"
 LIMITS = {f"CONTENTAPI_RATE_{name}": "1000000/minute" for name in RATES}
 
 
@@ -58,6 +59,7 @@ class ClientSite:
         browser = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "tests.clients.browser", MEMBER, password]
         return {
             "API_KEY": (self.site.folder / "var/demo_api_key").read_text(),
+            "CONTENT_FRAGMENTS": manage("shell", "--verbosity", "0", "-c", f"{IMPORT_FRAGMENTS}; print(CONTENT)"),
             "ACCESS_TOKEN": manage("issue_token", "editor@example.com", "--ttl", "3600"),
             "BROWSER": json.dumps(browser),
             "OAUTH_CLIENT_ID": client_id,
