@@ -11,7 +11,7 @@ from django.utils import timezone
 from blog.desk.posts.states import describe_state, list_state_buttons
 from blog.models import Author, Post
 from contentapi.core.identity import Role
-from tests.admin_forms import get_form_errors, get_page, read_form, submit_form
+from tests.admin_forms import get_form_errors, get_page, open_form, read_form, submit_form
 from tests.factories import make_actor, make_post, make_user
 
 LIST, ADD = reverse("admin:blog_post_changelist"), reverse("admin:blog_post_add")
@@ -139,11 +139,11 @@ def test_refused_time_of_publication_is_an_error_of_its_field(editor_client: Cli
 
 def test_author_and_form_of_a_post_that_was_never_public_have_no_such_field(author_client: Client) -> None:
     own = make_post(author=Author.objects.get(), published_at=EARLIER)
-    assert "published_at_local" not in author_client.get(get_page(own)).text
+    assert "published_at_local" not in open_form(author_client, get_page(own))
 
     author_client.force_login(make_user(Role.EDITOR))
-    assert "published_at_local" in author_client.get(get_page(own)).text
-    assert "published_at_local" not in author_client.get(get_page(make_post(status="draft"))).text
+    assert "published_at_local" in open_form(author_client, get_page(own))
+    assert "published_at_local" not in open_form(author_client, get_page(make_post(status="draft")))
 
 
 def test_forged_time_of_publication_of_an_author_has_no_effect(author_client: Client) -> None:

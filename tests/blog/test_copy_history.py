@@ -11,7 +11,7 @@ from blog.models import CopyVersion, Post, WorkingCopy
 from contentapi.core.errors import Conflict, Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import submit_form
-from tests.blog.post_copies import publish, publish_in_desk, save
+from tests.blog.post_copies import publish, save
 from tests.blog.post_rows import LATER
 from tests.blog.post_versions import edit, restore_text
 from tests.blog.test_history_admin import get_messages, get_url, restore
@@ -116,7 +116,7 @@ def test_old_version_of_a_public_post_is_restored_in_the_working_copy(editor_cli
     assert Post.objects.values_list("title", "slug", "body", "version").get() == ("New", "new", "New.", 2)
     content = WorkingCopy.objects.get().content
     assert [content[name] for name in ("title", "slug", "body", "tags")] == ["Old", "old", "Old.", ["old"]]
-    publish_in_desk(editor_client, post)
+    publish(post)
     assert Post.objects.values_list("title", "slug", "body").get() == ("Old", "old", "Old.")
 
 
