@@ -80,7 +80,7 @@ def test_workload_is_valid_for_the_schema(workload: str) -> None:
 
 
 def test_other_requests_are_valid_for_the_schema() -> None:
-    for query in (large_response(), *(json.loads(memory.body(number))["query"] for number in range(50))):
+    for query in (large_response(), *(json.loads(memory.body(number))["query"] for number in range(3))):
         assert validate(SCHEMA, parse(query)) == []
 
 

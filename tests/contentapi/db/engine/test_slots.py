@@ -93,7 +93,7 @@ def test_requests_run_at_the_same_time_up_to_the_limit(enter: Callable[[], None]
     slots, running = ConnectionSlots(size, patience=60), Running()
 
     with ThreadPoolExecutor(12) as threads:
-        wrappers = set(threads.map(lambda _: run(slots, enter, running.work), range(48)))
+        wrappers = set(threads.map(lambda _: run(slots, enter, running.work), range(24)))
 
     assert running.most == most
     assert len(wrappers) <= size
