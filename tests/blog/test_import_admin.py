@@ -23,8 +23,8 @@ from tests.factories import make_post, make_user
 
 def make_job(client: Client, state: str = "checking", **values: Any) -> ImportJob:
     """Return an import of the person who is logged in, without its zip file."""
-    owner, numbers = int(client.session["_auth_user_id"]), {"total": 4, "ignored": 0, **values}
-    return ImportJob.objects.create(owner_id=owner, file_name="a.zip", source="harbour", state=state, **numbers)
+    owner, defaults = int(client.session["_auth_user_id"]), {"source": "harbour", "total": 4, "ignored": 0}
+    return ImportJob.objects.create(owner_id=owner, file_name="a.zip", state=state, **{**defaults, **values})
 
 
 def make_result(job: ImportJob, path: str, outcome: str, post: Post | None = None, **values: Any) -> ImportResult:
@@ -72,6 +72,7 @@ def test_started_import_reports_what_happened_and_the_next_plan_warns_about_its_
 
     page = editor_client.get(get_url("change", job))
     same = editor_client.get(get_url("change", upload_and_check(editor_client)))
+    other = editor_client.get(get_url("change", make_job(editor_client, "checked", source="kitchen")))
 
     assert "The import is finished" in page.text
     assert page.context["counts"] == [
@@ -85,6 +86,7 @@ def test_started_import_reports_what_happened_and_the_next_plan_warns_about_its_
     assert get_url("cancel", job) not in page.text
     assert "2 posts come from the\n      source harbour already." in same.text
     assert list_rows(same)[0] == ("posts/a.md", "unchanged", "")
+    assert "already." not in other.text
 
 
 @pytest.mark.parametrize(
@@ -176,6 +178,7 @@ def test_admin_sees_all_imports_and_an_editor_only_their_own(editor_client: Clie
     for name in ("change", "progress"):
         assert admin.get(get_url(name, job)).status_code == 200
         assert other.get(get_url(name, job)).status_code == 404
+    assert other.get(get_url("undo", job)).status_code == 404
     for name in ("start", "cancel", "undo"):
         assert other.post(get_url(name, job)).status_code == 404
     assert ImportJob.objects.get().state == "checked"

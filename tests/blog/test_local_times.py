@@ -31,6 +31,11 @@ def test_typed_time_is_a_moment_in_the_zone_of_the_browser(typed: tuple[str, str
     assert resolve_time(*typed) == moment
 
 
+def test_time_that_the_clocks_skip_is_refused() -> None:
+    with pytest.raises(ValidationError, match="The clocks of Europe/Berlin skip this time: 02:30 does not exist"):
+        resolve_time("2027-03-28T02:30", BERLIN, "")
+
+
 def test_page_offers_both_moments_of_a_time_that_is_shown_twice() -> None:
     html = LocalTimeWidget().render("at", [OVERLAP, BERLIN, SECOND.isoformat()])
 

@@ -98,6 +98,7 @@ def test_page_announces_and_closes_itself(editor_client: Client) -> None:
 
     assert editor_client.post(url, values).json() == {"people": [], "save": None}
     assert PostPresence.objects.count() == 1
+    assert editor_client.post(url, {"_page": "x"}).status_code == 400
     assert editor_client.post(url, {**values, "closed": "yes"}).status_code == 204
     assert not PostPresence.objects.exists()
 

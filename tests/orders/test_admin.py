@@ -118,5 +118,6 @@ def test_action_of_the_list_moves_those_that_it_can_and_names_the_others(admin: 
     assert "ship" not in dict(response.context["action_form"].fields["action"].choices)
 
 
-def test_unknown_action_is_not_found(admin: Client) -> None:
+def test_unknown_order_and_unknown_action_are_not_found(admin: Client) -> None:
+    assert admin.get(reverse("admin:orders_order_change", args=["x"])).status_code == 404
     assert action(admin, make_order(), "refund").status_code == 404
