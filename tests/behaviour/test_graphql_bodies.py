@@ -119,19 +119,6 @@ def test_request_error_has_a_message_and_no_data(
     assert (response.status, set(response.body), errors) == (400, {"errors"}, [(message, code)])
 
 
-@pytest.mark.parametrize("moment", ["yesterday", "2026-11-21", 5, [], "2026-11-21T09:30:00"])
-def test_time_in_a_wrong_format_is_a_coercion_error(post: PostToGraphQL, moment: object) -> None:
-    body = {
-        "query": "mutation ($a: CreatePostInput!) { createPost(input: $a) { id } }",
-        "variables": {"a": {"title": "t", "body": "b", "publishAt": moment}},
-    }
-
-    response = post(body)
-
-    assert (response.status, response.codes, set(response.body)) == (400, ["BAD_REQUEST"], {"errors"})
-    assert "2026-11-21T09:30:00+00:00" in response.body["errors"][0]["message"]
-
-
 def test_ignored_numbers_may_have_any_length(post: PostToGraphQL) -> None:
     response = post(b'{"query": "{ __typename }", "ignored": [' + b"1" * 9000 + b", 1e999]}")
 

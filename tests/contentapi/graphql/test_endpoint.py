@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from contentapi.graphql.endpoint import negotiate_media_type
 from tests.conftest import GraphQL
 from tests.factories import make_post
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_entry
@@ -79,54 +80,30 @@ def test_options_is_204_with_allow(client: Client) -> None:
         ("application/graphql-response+json; charset=utf-8, application/json; charset=utf-8", GRAPHQL),
     ],
 )
-def test_response_has_the_media_type_that_accept_prefers(post: PostToGraphQL, accept: str, media_type: str) -> None:
-    response = post(HELLO, Accept=accept)
-
-    assert (response.status, response.headers["Content-Type"]) == (200, media_type)
-    assert response.body == {"data": {"__typename": "Query"}}
+def test_media_type_is_the_one_that_accept_prefers(accept: str, media_type: str) -> None:
+    assert negotiate_media_type({"HTTP_ACCEPT": accept}) == media_type.partition(";")[0]
 
 
-def test_error_response_has_the_preferred_media_type(post: PostToGraphQL) -> None:
-    response = post({"query": "{"}, Accept="application/graphql-response+json")
-
-    assert (response.status, response.headers["Content-Type"]) == (400, GRAPHQL)
+@pytest.mark.parametrize("text", ["{", "{ __typename }"])
+def test_response_has_the_preferred_media_type(post: PostToGraphQL, text: str) -> None:
+    assert post({"query": text}, Accept="application/graphql-response+json").headers["Content-Type"] == GRAPHQL
 
 
 @pytest.mark.parametrize("accept", ["text/html", "image/*", "application/xml", "*/*;q=0", "application/json;q=0"])
-def test_no_acceptable_media_type_is_406(post: PostToGraphQL, accept: str) -> None:
-    response = post(HELLO, Accept=accept)
+def test_accept_may_allow_no_media_type(accept: str) -> None:
+    assert negotiate_media_type({"HTTP_ACCEPT": accept}) is None
+
+
+def test_no_acceptable_media_type_is_406(post: PostToGraphQL) -> None:
+    response = post(HELLO, Accept="text/html")
 
     message = "The response is application/json or application/graphql-response+json; Accept allows neither."
     assert (response.status, response.headers["Content-Type"]) == (406, JSON)
     assert response.body == {"errors": [build_error_entry(response, "NOT_ACCEPTABLE", 406, message)]}
 
 
-@pytest.mark.parametrize(
-    "content_type",
-    ["application/json", "APPLICATION/JSON", 'application/json; charset="UTF-8"', "application/json;charset=utf-8"],
-)
-def test_json_body_in_utf_8_is_accepted(post: PostToGraphQL, content_type: str) -> None:
-    response = post(HELLO, content_type)
-
-    assert response.data == {"__typename": "Query"}
-
-
-@pytest.mark.parametrize(
-    "content_type",
-    [
-        "",
-        "text/plain",
-        "application/graphql",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "application/json-patch+json",
-        "application/json; charset=iso-8859-1",
-        "application/json; charset=utf-16",
-        "application/json; charset=unknown",
-    ],
-)
-def test_body_of_another_media_type_is_415(post: PostToGraphQL, content_type: str) -> None:
-    response = post(HELLO, content_type)
+def test_body_of_another_media_type_is_415(post: PostToGraphQL) -> None:
+    response = post(HELLO, "application/graphql")
 
     error = build_error_entry(response, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as application/json in UTF-8.")
     assert (response.status, response.body) == (415, {"errors": [error]})

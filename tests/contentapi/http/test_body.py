@@ -1,4 +1,4 @@
-"""Duplicate keys in a JSON body, with and without escapes."""
+"""Bodies in JSON: their media types, and duplicate keys, with and without escapes."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentapi.http.body import VALUE, DuplicateKey, has_no_duplicate_keys, loads_without_duplicates
+from contentapi.http.body import VALUE, DuplicateKey, has_no_duplicate_keys, is_json, loads_without_duplicates
 from tests.thoroughness import scale_examples
 
 SPACES = st.sampled_from(["", "", "", " ", "\n", "\t \r\n"])
@@ -92,3 +92,21 @@ def test_text_that_resembles_a_duplicate_key_is_accepted(text: str) -> None:
 )
 def test_body_without_duplicates_is_decoded_once(text: str) -> None:
     assert is_plainly_without_repetition(text)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "APPLICATION/JSON", 'application/json; charset="UTF-8"', "application/json;charset=utf8"],
+)
+def test_json_in_utf_8_is_accepted(content_type: str) -> None:
+    assert is_json(content_type)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["", "text/plain", "application/graphql", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+     "application/json-patch+json", "application/merge-patch+json", "application/json; charset=latin-1",
+     "application/json; charset=utf-16", "application/json; charset=unknown"],
+)  # fmt: skip
+def test_other_media_type_is_not_json(content_type: str) -> None:
+    assert not is_json(content_type)

@@ -75,11 +75,7 @@ def test_invalid_number_is_400(total: bytes) -> None:
     assert response.error[:2] == (400, "BAD_REQUEST")
 
 
-@pytest.mark.parametrize(
-    "content_type",
-    ["", "text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded",
-     "application/merge-patch+json", "application/json; charset=latin-1"],
-)  # fmt: skip
+@pytest.mark.parametrize("content_type", ["", "application/merge-patch+json"])
 def test_body_of_another_media_type_is_415(content_type: str) -> None:
     response = send_request("POST", "/posts", NEW, actor=make_actor(Role.AUTHOR), content_type=content_type)
 
