@@ -107,6 +107,15 @@ def test_batch_is_refused_with_an_entry_for_each_request(client: Client, body: b
             "BAD_REQUEST",
             "Variable '$a' has invalid value: Int cannot represent non 32-bit signed integer value: 2147483648",
         ),
+        (
+            {
+                "query": "mutation ($a: CreatePostInput!) { createPost(input: $a) { id } }",
+                "variables": {"a": {"title": "t", "body": "b", "publishAt": "yesterday"}},
+            },
+            "BAD_REQUEST",
+            "Variable '$a' has invalid value at .publishAt: "
+            "A DateTime is a string like 2026-11-21T09:30:00+00:00, with its offset from UTC.",
+        ),
     ],
     ids=lambda value: json.dumps(value)[:60] if isinstance(value, dict) else "",
 )
