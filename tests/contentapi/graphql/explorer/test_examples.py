@@ -1,5 +1,6 @@
 """The examples of the explorer, against the SDL."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.contract.own_types import OWN_NAMES
 EXAMPLES = [example for group in load_examples() for example in group["examples"]]
 
 
+@cache
 def parse_operation(text: str) -> OperationDefinitionNode:
     document = parse(text)
     assert validate(SCHEMA, document) == []
