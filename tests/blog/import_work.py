@@ -5,13 +5,13 @@ from threading import Event
 from blog.files import job_worker, jobs
 from blog.models import ImportJob, ImportResult, ImportState, PostSource
 from contentapi.core.identity import Actor
-from tests.blog.archives import SITE, build_archive
+from tests.blog.archives import build_archive
 from tests.blog.markdown_files import build_file
 from tests.factories import get_user, make_post
 
 
 def upload(actor: Actor, files: dict[str, str | bytes] | None = None, *, source: str = "") -> ImportJob:
-    archive = build_archive(SITE if files is None else files)
+    archive = build_archive(make_files(1) if files is None else files)
     return jobs.create_import_job(actor=actor, archive=archive, name="site.zip", source=source)
 
 

@@ -22,31 +22,26 @@ DAMAGED = "is damaged in the zip file, or compressed in an unknown way. Create i
 OUTSIDE = "its path leads out of the zip file. Create the zip file from the folder of the site."
 
 
-@pytest.mark.parametrize(
-    ("names", "source", "expected"),
-    [
+def test_source_is_the_only_folder_or_the_name_of_the_archive() -> None:
+    for names, source, expected in [
         (["harbour/a.md", "harbour/b/c.md"], None, ("harbour", ["a.md", "b/c.md"])),
         (["harbour/a.md", "__MACOSX/harbour/._a.md"], None, ("harbour", ["a.md"])),
         (["harbour/a.md"], "kitchen", ("kitchen", ["a.md"])),
         (["harbour/a.md", "b.md"], None, ("site", ["harbour/a.md", "b.md"])),
         (["_drafts/a.md"], None, ("site", ["_drafts/a.md"])),
         (["harbour\\a.md"], None, ("harbour", ["a.md"])),
-    ],
-)
-def test_source_is_the_only_folder_or_the_name_of_the_archive(
-    names: list[str], source: str | None, expected: tuple[str, list[str]]
-) -> None:
-    report = import_content(build_archive(dict.fromkeys(names, build_file())), source=source)
+    ]:
+        report = import_content(build_archive(dict.fromkeys(names, build_file())), source=source)
 
-    assert (report.source, [item.file.path for item in report.files]) == expected
+        assert (report.source, [item.file.path for item in report.files]) == expected
 
 
-@pytest.mark.parametrize("name", ["../a.md", "x/../../a.md", "/etc/a.md", "C:\\a.md", "..\\a.md"])
-def test_path_that_leads_out_of_the_archive_is_refused(name: str) -> None:
-    report = import_content(build_archive({name: build_file(title="Evil"), "good.md": build_file(title="Good")}))
+def test_path_that_leads_out_of_the_archive_is_refused() -> None:
+    for name in ["../a.md", "x/../../a.md", "/etc/a.md", "C:\\a.md", "..\\a.md"]:
+        report = import_content(build_archive({name: build_file(title="Evil"), "good.md": build_file(title="Good")}))
 
-    assert [item.reason for item in report.files] == ["", OUTSIDE]
-    assert [post.title for post in Post.objects.all()] == ["Good"]
+        assert [item.reason for item in report.files] == ["", OUTSIDE]
+        assert [post.title for post in Post.objects.all()] == ["Good"]
 
 
 def set_encryption_flag(content: bytes) -> bytes:
@@ -90,11 +85,11 @@ def test_damaged_file_does_not_stop_the_others(compression: int) -> None:
     assert read_outcomes(report) == {"a.md": DAMAGED, "b.md": "created"}
 
 
-@pytest.mark.parametrize("compression", [ZIP_BZIP2, ZIP_LZMA])
-def test_compression_that_no_file_manager_uses_is_refused(compression: int) -> None:
-    report = import_content(build_archive({"a.md": build_file()}, compression))
+def test_compression_that_no_file_manager_uses_is_refused() -> None:
+    for compression in [ZIP_BZIP2, ZIP_LZMA]:
+        report = import_content(build_archive({"a.md": build_file()}, compression))
 
-    assert read_outcomes(report) == {"a.md": DAMAGED}
+        assert read_outcomes(report) == {"a.md": DAMAGED}
 
 
 def test_second_file_of_one_path_is_refused() -> None:

@@ -1,7 +1,5 @@
 """The readable difference of two texts: by lines and words, with a limit of its time."""
 
-import pytest
-
 from blog.history.differences import MOST_LINES, MOST_SHOWN, DifferenceLine, compare_texts
 
 LONGEST = 200_000  # characters of a body
@@ -19,19 +17,16 @@ def test_equal_texts_have_no_difference() -> None:
     assert compare_texts("One\ntwo", "One\ntwo") == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "lines"),
-    [
+def test_difference_has_the_removed_and_added_lines() -> None:
+    for old, new, lines in [
         ("", "One", [("added", "One")]),
         ("One", "", [("removed", "One")]),
         ("One\n", "One\ntwo\n", [("same", "One"), ("added", "two")]),
         ("One\ntwo\nthree", "One\nthree", [("same", "One"), ("removed", "two"), ("same", "three")]),
         ("a\nb", "a\nc", [("same", "a"), ("removed", "b"), ("added", "c")]),
         ("a", "a\n", [("removed", "a"), ("added", "a")]),
-    ],
-)
-def test_difference_has_the_removed_and_added_lines(old: str, new: str, lines: list[tuple[str, str]]) -> None:
-    assert list_lines(old, new) == lines
+    ]:
+        assert list_lines(old, new) == lines
 
 
 def test_equal_lines_far_from_a_change_are_omitted() -> None:
@@ -78,16 +73,12 @@ def interleave(prefix: str) -> str:
     return "\n".join(f"{prefix}{number}" if number % 2 else f"{number % 100}" for number in range(MOST_LINES))
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+def test_difference_of_long_texts_takes_no_quadratic_time() -> None:
+    """Without the limits, this test runs for minutes."""
+    for old, new in [
         (interleave("a"), interleave("b")),
         ("\n" * LONGEST, "\n" * (LONGEST - 1) + "x"),
         ("x " * (LONGEST // 2), "y " * (LONGEST // 2)),
         ("a\nb\n" * (LONGEST // 4), "b\na\n" * (LONGEST // 4)),
-    ],
-    ids=["interleaved lines", "empty lines", "one long line", "repeated lines"],
-)
-def test_difference_of_long_texts_takes_no_quadratic_time(old: str, new: str) -> None:
-    """Without the limits, this test runs for minutes."""
-    assert compare_texts(old, new)
+    ]:
+        assert compare_texts(old, new)

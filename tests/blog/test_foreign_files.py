@@ -22,9 +22,8 @@ def parse(lines: str, body: str = "Boil.\n", path: str = "soup.md") -> MarkdownP
     return post
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_file_that_is_not_public_elsewhere_is_a_draft() -> None:
+    for line in [
         "draft: true", "Draft: true", "DRAFT: yes", "draft: 'True'", "draft: 1", "draft: perhaps", "draft: [a]",
         "published: false", "Published: No", "published: 'false'", "publish: false", "publish: 0", "publish: later",
         "unlisted: true", "Private: on", "hidden: true", "password: secret", "visibility: members", "visibility: x",
@@ -34,44 +33,36 @@ def parse(lines: str, body: str = "Boil.\n", path: str = "soup.md") -> MarkdownP
         "eleventyExcludeFromCollections: true", "permalink: false", "render: false", "build: {render: never}",
         "_build:\n  render: false", "status: scheduled", "draft: true\nstatus: published",
         "status: publish\npublished: false", "unlisted: true\nstatus: archived",
-    ],
-)  # fmt: skip
-def test_file_that_is_not_public_elsewhere_is_a_draft(line: str) -> None:
-    assert parse(f"title: Soup\ndate: 2020-01-02\n{line}").status == PostStatus.DRAFT
+    ]:  # fmt: skip
+        assert parse(f"title: Soup\ndate: 2020-01-02\n{line}").status == PostStatus.DRAFT
 
 
-@pytest.mark.parametrize("path", ["_drafts/soup.md", "site/_Drafts/kitchen/soup.md", "Drafts/soup.md"])
-def test_file_in_a_folder_of_drafts_is_a_draft(path: str) -> None:
-    assert parse("title: Soup", path=path).status == PostStatus.DRAFT
+def test_file_in_a_folder_of_drafts_is_a_draft() -> None:
+    for path in ["_drafts/soup.md", "site/_Drafts/kitchen/soup.md", "Drafts/soup.md"]:
+        assert parse("title: Soup", path=path).status == PostStatus.DRAFT
 
 
-@pytest.mark.parametrize(
-    ("line", "status"),
-    [
+def test_file_that_is_public_elsewhere_is_no_draft() -> None:
+    for line, status in [
         *((line, None) for line in ("draft: false", "draft: 'no'", "draft:", "published: true", "publish: yes")),
         *((line, None) for line in ("hidden: false", "private: 0", "visibility: Public", "password: ''", "status:")),
         *((line, None) for line in ("render: true", "build: {list: never}", "permalink: /soup/", "wip: false")),
         *((f"status: {word}", PostStatus.PUBLISHED) for word in ("publish", "Publish", "PUBLISHED", "public")),
         ("status: Archived", PostStatus.ARCHIVED),
-    ],
-)
-def test_file_that_is_public_elsewhere_is_no_draft(line: str, status: PostStatus | None) -> None:
-    assert parse(f"title: Soup\ndate: 2020-01-02\n{line}").status == status
+    ]:
+        assert parse(f"title: Soup\ndate: 2020-01-02\n{line}").status == status
 
 
-@pytest.mark.parametrize(
-    ("line", "note"),
-    [
+def test_note_says_why_a_file_is_a_draft() -> None:
+    for line, note in [
         ("Draft: true", "A draft, because draft is true."),
         ("status: Pending", "A draft, because status is 'Pending'."),
         ("visibility: members", "A draft, because visibility is 'members'."),
         ("password: secret", "A draft, because password is set."),
         ("draft: true\nstatus: draft", None),
         ("status: publish", None),
-    ],
-)
-def test_note_says_why_a_file_is_a_draft(line: str, note: str | None) -> None:
-    assert parse(f"title: Soup\n{line}").notes == ((note,) if note else ())
+    ]:
+        assert parse(f"title: Soup\n{line}").notes == ((note,) if note else ())
 
 
 @pytest.mark.parametrize("status", ["future", "publish", "scheduled"])
@@ -119,9 +110,8 @@ def test_number_that_is_none_is_kept_as_a_value_and_as_a_key() -> None:
     assert [(str(key), str(value)) for key, value in other.items()] == [("weight", "nan"), ("nan", "1")]
 
 
-@pytest.mark.parametrize(
-    ("lines", "day", "updated"),
-    [
+def test_dates_of_other_generators_are_read() -> None:
+    for lines, day, updated in [
         ("pubDatetime: 2020-01-02\nmodDatetime: 2020-01-03", 2, 3),
         ("date: 2020-01-02\nlast_modified_at: 2020-01-03", 2, 3),
         ("date_published: 2020-01-02\ndate_updated: 2020-01-03", 2, 3),
@@ -130,13 +120,11 @@ def test_number_that_is_none_is_kept_as_a_value_and_as_a_key() -> None:
         ("created: 2020-01-02\nupdated_at: last week", 2, None),
         ("date: git Last Modified", None, None),
         ("date: 02-Jan-2020", 2, None),
-    ],
-)
-def test_dates_of_other_generators_are_read(lines: str, day: int | None, updated: int | None) -> None:
-    post = parse(f"title: Soup\n{lines}")
+    ]:
+        post = parse(f"title: Soup\n{lines}")
 
-    assert post.date == (day and datetime(2020, 1, day, tzinfo=UTC))
-    assert post.updated == (updated and datetime(2020, 1, updated, tzinfo=UTC))
+        assert post.date == (day and datetime(2020, 1, day, tzinfo=UTC))
+        assert post.updated == (updated and datetime(2020, 1, updated, tzinfo=UTC))
 
 
 def test_tags_of_other_programs_have_no_effect() -> None:
@@ -145,9 +133,8 @@ def test_tags_of_other_programs_have_no_effect() -> None:
     assert (post.content["title"], post.other) == ("Soup", {"meta": {"a": ""}, "theme": {"b": None}})
 
 
-@pytest.mark.parametrize(
-    ("path", "slug", "day"),
-    [
+def test_name_of_the_file_is_the_slug() -> None:
+    for path, slug, day in [
         ("posts/2020-05-06-old-pier.md", "old-pier", (2020, 5, 6)),
         ("2020_5_6_old_pier.markdown", "old-pier", (2020, 5, 6)),
         ("20200506-old-pier.md", "old-pier", (2020, 5, 6)),
@@ -166,13 +153,11 @@ def test_tags_of_other_programs_have_no_effect() -> None:
         ("soup-2015-05-15.md", "soup-2015-05-15", None),
         ("2015-05-151.md", "2015-05-151", None),
         ("2020-05-06.md", "2020-05-06", (2020, 5, 6)),
-    ],
-)  # fmt: skip
-def test_name_of_the_file_is_the_slug(path: str, slug: str | None, day: tuple[int, int, int] | None) -> None:
-    post = parse("title: Soup", path=path)
+    ]:  # fmt: skip
+        post = parse("title: Soup", path=path)
 
-    assert post.file_slug == slug
-    assert post.date == (datetime(*day, tzinfo=UTC) if day else None)
+        assert post.file_slug == slug
+        assert post.date == (datetime(*day, tzinfo=UTC) if day else None)
 
 
 def test_name_of_the_file_is_the_address_unless_the_file_states_one(tmp_path: Path) -> None:
@@ -182,21 +167,18 @@ def test_name_of_the_file_is_the_address_unless_the_file_states_one(tmp_path: Pa
     assert [*Post.objects.order_by("pk").values_list("slug", flat=True)] == ["0755", "fish", "pot", "pot-2"]
 
 
-@pytest.mark.parametrize(
-    ("text", "title", "body"),
-    [
+def test_title_is_the_first_heading_or_the_name_of_the_file() -> None:
+    for text, title, body in [
         ("# Old *pier*\n\nWind.\n", "Old pier", "Wind.\n"),
         ("\r\nOld pier\r\n========\r\n\r\nWind.", "Old pier", "Wind."),
         ("Wind.\n\n## Two\n\n# One #\n\nTide.", "One", "Wind.\n\n## Two\n\n\nTide."),
         ("```\n# No heading\n```\n> # No\n\n- # No\n", "My first post", None),
         ("Wind.", "My first post", None),
-    ],
-)
-def test_title_is_the_first_heading_or_the_name_of_the_file(text: str, title: str, body: str | None) -> None:
-    post = parse("date: 2020-01-02", text, "2020-01-02-My-first_post.md")
+    ]:
+        post = parse("date: 2020-01-02", text, "2020-01-02-My-first_post.md")
 
-    assert (post.content["title"], post.content["body"]) == (title, text if body is None else body)
-    assert len(post.notes) == 1
+        assert (post.content["title"], post.content["body"]) == (title, text if body is None else body)
+        assert len(post.notes) == 1
 
 
 def test_words_are_what_is_written() -> None:
@@ -214,31 +196,32 @@ def test_empty_items_are_left_out() -> None:
     assert (post.content["tags"], post.authors) == (["sea", "tide"], ("Ines",))
 
 
-@pytest.mark.parametrize(
-    ("author", "name"),
-    [
+def test_author_is_the_name_that_readers_see_and_no_address_of_mail() -> None:
+    for author, name in [
         ("{display_name: Mara Holt, login: admin, email: m@example.com}", "Mara Holt"),
         ("{login: admin, Name: Mara}", "Mara"),
         ("{email: m@example.com, key: mara}", "mara"),
         ("Mara Holt <m@example.com>", "Mara Holt"),
         ("m@example.com (Mara Holt)", "Mara Holt"),
         ("mara@example.com", "mara"),
-    ],
-)
-def test_author_is_the_name_that_readers_see_and_no_address_of_mail(author: str, name: str) -> None:
-    assert parse(f"title: Soup\nauthor: {author}").authors == (name,)
+    ]:
+        assert parse(f"title: Soup\nauthor: {author}").authors == (name,)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("last", ["---", "...", "---  "])
-@pytest.mark.parametrize("begin", ["", "\ufeff", "\n\n"])
-def test_lines_end_as_in_other_programs(begin: str, last: str, end: str) -> None:
-    text = end.join([f"{begin.replace(chr(10), end)}---", "title: Soup", "tags: [a]", last, "Boil.", ""])
+def test_lines_end_as_in_other_programs() -> None:
+    for begin in ["", "\ufeff", "\n\n"]:
+        for last in ["---", "...", "---  "]:
+            for end in ["\n", "\r\n", "\r"]:
+                text = end.join([f"{begin.replace(chr(10), end)}---", "title: Soup", "tags: [a]", last, "Boil.", ""])
 
-    post = parse_post(text.encode(), PurePath("a.md"))
+                post = parse_post(text.encode(), PurePath("a.md"))
 
-    assert post is not None
-    assert (post.content["title"], post.content["tags"], post.content["body"]) == ("Soup", ["a"], f"Boil.{end}")
+                assert post is not None
+                assert (post.content["title"], post.content["tags"], post.content["body"]) == (
+                    "Soup",
+                    ["a"],
+                    f"Boil.{end}",
+                )
 
 
 def test_whatever_goes_wrong_in_one_file_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
 
-import pytest
-
 from blog.files.front_matter import MarkdownPost
 from blog.models import PostStatus
 from tests.blog.markdown_files import parse_post
@@ -62,41 +60,45 @@ Boil.
 """
 
 
-@pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_complete_file_is_parsed_with_and_without_a_byte_order_mark(text: str, mark: bytes) -> None:
-    assert replace(parse(mark + text.encode()), other={}) == SOUP
+def test_complete_file_is_parsed_with_and_without_a_byte_order_mark() -> None:
+    for mark in [b"", b"\xef\xbb\xbf"]:
+        for text in [SOUP_TOML, SOUP_YAML]:
+            assert replace(parse(mark + text.encode()), other={}) == SOUP
 
 
-@pytest.mark.parametrize(
-    "body",
-    ["", "x", "\n\n", "  x  ", "+++\nx\n+++\n", "---\nx\n", "a\r\nb\rc\n", "\ufeffx", "\u2028\x0b\x1c\x85", "+++ x"],
-)
-@pytest.mark.parametrize("beginning", ['+++\ntitle = "Soup"\n+++\n', "---\ntitle: Soup\n---\n"])
-def test_body_is_everything_after_the_front_matter(beginning: str, body: str) -> None:
-    assert parse(f"{beginning}{body}".encode()).content["body"] == body
+def test_body_is_everything_after_the_front_matter() -> None:
+    for beginning in ['+++\ntitle = "Soup"\n+++\n', "---\ntitle: Soup\n---\n"]:
+        for body in [
+            "",
+            "x",
+            "\n\n",
+            "  x  ",
+            "+++\nx\n+++\n",
+            "---\nx\n",
+            "a\r\nb\rc\n",
+            "\ufeffx",
+            "\u2028\x0b\x1c\x85",
+            "+++ x",
+        ]:
+            assert parse(f"{beginning}{body}".encode()).content["body"] == body
 
 
-@pytest.mark.parametrize(
-    ("content", "body"),
-    [
+def test_only_a_separate_line_ends_the_front_matter() -> None:
+    for content, body in [
         (b'+++ \t\ntitle = "Soup"\n+++\t \nBoil.', "Boil."),
         (b"---\ntitle: Soup\n---", ""),
         (b'+++\ntitle = "Soup" # ---\ndescription = "+++ x"\n+++\nBoil.', "Boil."),
-    ],
-)
-def test_only_a_separate_line_ends_the_front_matter(content: bytes, body: str) -> None:
-    assert (parse(content).content["title"], parse(content).content["body"]) == ("Soup", body)
+    ]:
+        assert (parse(content).content["title"], parse(content).content["body"]) == ("Soup", body)
 
 
-@pytest.mark.parametrize("content", [b"+++\n+++\n", b'+++\ntemplate = "latest.html"\n+++\n \n', b"---\n---\n"])
-def test_page_without_title_and_text_is_not_a_post(content: bytes) -> None:
-    assert parse_post(content, HERE) is None
+def test_page_without_title_and_text_is_not_a_post() -> None:
+    for content in [b"+++\n+++\n", b'+++\ntemplate = "latest.html"\n+++\n \n', b"---\n---\n"]:
+        assert parse_post(content, HERE) is None
 
 
-@pytest.mark.parametrize(
-    ("line", "moment"),
-    [
+def test_each_format_of_a_date_in_the_front_matter_is_parsed() -> None:
+    for line, moment in [
         ("date = 2015-05-15", DAY),
         ("date = 2015-05-15T10:00:00", datetime(2015, 5, 15, 10, tzinfo=UTC)),
         ("date = 2015-05-15T10:00:00.5+02:00", datetime(2015, 5, 15, 8, 0, 0, 500_000, tzinfo=UTC)),
@@ -108,10 +110,8 @@ def test_page_without_title_and_text_is_not_a_post(content: bytes) -> None:
         ('path = "2015/05/151"', None),
         ("path = 20150515", None),
         ('date = ""', None),
-    ],
-)
-def test_each_format_of_a_date_in_the_front_matter_is_parsed(line: str, moment: datetime | None) -> None:
-    assert parse(build_toml_file(f'title = "Soup"\n{line}')).date == moment
+    ]:
+        assert parse(build_toml_file(f'title = "Soup"\n{line}')).date == moment
 
 
 def test_date_is_taken_from_front_matter_then_url_then_file_name() -> None:
@@ -121,9 +121,8 @@ def test_date_is_taken_from_front_matter_then_url_then_file_name() -> None:
     assert parse(build_toml_file(f'title = "Soup"\n{address}'), name).date == datetime(2014, 4, 4, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("lines", "authors"),
-    [
+def test_each_format_of_authors_is_parsed() -> None:
+    for lines, authors in [
         ("author: Ines", ("Ines",)),
         ("author: Ines, Jo and others", ("Ines, Jo and others",)),
         ("authors: Ines", ("Ines",)),
@@ -140,15 +139,12 @@ def test_date_is_taken_from_front_matter_then_url_then_file_name() -> None:
         ("authors: []\nauthor: Jo", ("Jo",)),
         ("authors:", ()),
         ("taxonomies: none\nextra: 3", ()),
-    ],
-)
-def test_each_format_of_authors_is_parsed(lines: str, authors: tuple[str, ...]) -> None:
-    assert parse(build_yaml_file(f"title: Soup\n{lines}")).authors == authors
+    ]:
+        assert parse(build_yaml_file(f"title: Soup\n{lines}")).authors == authors
 
 
-@pytest.mark.parametrize(
-    ("lines", "tags"),
-    [
+def test_each_format_of_tags_is_parsed_without_duplicates() -> None:
+    for lines, tags in [
         ("tags: [hot, cheap]", ("hot", "cheap")),
         ("tags: hot cheap", ("hot", "cheap")),
         ("tags: very hot, cheap,", ("very hot", "cheap")),
@@ -164,12 +160,10 @@ def test_each_format_of_authors_is_parsed(lines: str, authors: tuple[str, ...]) 
         ("category: very hot", ("very hot",)),
         ("taxonomies: {tags: [hot], categories: [cheap]}", ("hot", "cheap")),
         ("tags: [hot]\nextra: {tags: {of: theme}, categories: {of: theme}}", ("hot",)),
-    ],
-)
-def test_each_format_of_tags_is_parsed_without_duplicates(lines: str, tags: tuple[str, ...]) -> None:
-    assert parse(build_yaml_file(f"title: Soup\n{lines}")).content["tags"] == list(tags)
+    ]:
+        assert parse(build_yaml_file(f"title: Soup\n{lines}")).content["tags"] == list(tags)
 
 
-@pytest.mark.parametrize(("value", "title"), [("1.5", "1.5"), ("2015-05-15", "2015-05-15"), ('" S "', " S ")])
-def test_title_that_resembles_another_type_is_text(value: str, title: str) -> None:
-    assert parse(build_yaml_file(f"title: {value}")).content["title"] == title
+def test_title_that_resembles_another_type_is_text() -> None:
+    for value, title in [("1.5", "1.5"), ("2015-05-15", "2015-05-15"), ('" S "', " S ")]:
+        assert parse(build_yaml_file(f"title: {value}")).content["title"] == title

@@ -10,9 +10,8 @@ from tests.thoroughness import scale_examples
 CODE = "```\n![Soup](a.png)\n~~~\n```\n![](b.png)\n~~~~ x\n![](c.png)\n~~~\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "addresses"),
-    [
+def test_images_that_the_rendered_text_shows_are_found_as_they_are_written() -> None:
+    for text, addresses in [
         ("![Soup](soup.png) ![](/img/x.png 'Title')", ["soup.png", "/img/x.png"]),
         ("![Soup](<my soup.png>) ![Soup](pier_(1).png)", ["my soup.png", "pier_(1).png"]),
         ("![an alternative text that\ngoes on](a.png) ![figure [1] of two](b.png)", ["a.png", "b.png"]),
@@ -26,10 +25,8 @@ CODE = "```\n![Soup](a.png)\n~~~\n```\n![](b.png)\n~~~~ x\n![](c.png)\n~~~\n"
         ("`![a](b.png)` <!-- ![a](b.png) <img src='b.png'> --> &lt;img src=b.png>\n\n    ![a](b.png)", []),
         ('<p data-src="a.png" title="![a](b.png)">x</p>', []),
         (CODE, ["b.png"]),
-    ],
-)
-def test_images_that_the_rendered_text_shows_are_found_as_they_are_written(text: str, addresses: list[str]) -> None:
-    assert [place.written for place in find_addresses(text) if place.is_image] == addresses
+    ]:
+        assert [place.written for place in find_addresses(text) if place.is_image] == addresses
 
 
 def test_link_is_found_beside_its_image() -> None:
@@ -47,20 +44,21 @@ def test_addresses_are_replaced_and_everything_else_stays() -> None:
     assert rewrite_addresses(text, lambda _: "X") == expected
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["https://example.invalid/a.png", "//example.invalid/a.png", "data:image/png;base64,x", "{{site.url}}/a.png", "#a"],
-)
-def test_address_of_another_place_is_not_local(address: str) -> None:
-    assert not is_local(address)
+def test_address_of_another_place_is_not_local() -> None:
+    for address in [
+        "https://example.invalid/a.png",
+        "//example.invalid/a.png",
+        "data:image/png;base64,x",
+        "{{site.url}}/a.png",
+        "#a",
+    ]:
+        assert not is_local(address)
 
 
-@pytest.mark.parametrize(
-    "part", ["![", "![a](", "<img ", "![a](((", "<img src=", "![a][", "[a]: ", "```\n", "](x", "![a](b)", "src="]
-)
-def test_hostile_text_takes_time_in_proportion_to_its_length(part: str) -> None:
+def test_hostile_text_takes_time_in_proportion_to_its_length() -> None:
     """A pattern that is quadratic lets this test run for minutes."""
-    assert find_addresses(part * (50_000 // len(part))) is not None
+    for part in ["![", "![a](", "<img ", "![a](((", "<img src=", "![a][", "[a]: ", "```\n", "](x", "![a](b)", "src="]:
+        assert find_addresses(part * (50_000 // len(part))) is not None
 
 
 @pytest.mark.property

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from threading import Event
 
-import pytest
-
 from blog import services
 from blog.models import Post
 from blog.rendering import ShownImage, render_markdown, render_post
@@ -24,9 +22,8 @@ def find(ids: Sequence[int]) -> dict[int, ShownImage]:
     return {pk: SHOWN for pk in ids if pk == 7}
 
 
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
+def test_image_is_an_element_or_its_text() -> None:
+    for text, html in [
         ("![A boat](image:7)", f"<p>{ELEMENT.format('A boat', '')}</p>\n"),
         ("![](image:7)", f"<p>{ELEMENT.format('Own &amp; text', '')}</p>\n"),
         ('![a](image:7 "Title")', f"<p>{ELEMENT.format('a', ' title=&quot;Title&quot;')}</p>\n".replace("&quot;", '"')),
@@ -38,28 +35,23 @@ def find(ids: Sequence[int]) -> dict[int, ShownImage]:
         ("![a](image:7?width=1)", "<p>a</p>\n"),
         ("![a](IMAGE:7)", f"<p>{ELEMENT.format('a', '')}</p>\n"),
         ("`![a](image:7)`", "<p><code>![a](image:7)</code></p>\n"),
-    ],
-)
-def test_image_is_an_element_or_its_text(text: str, html: str) -> None:
-    assert render_markdown(text, find_images=find) == html
+    ]:
+        assert render_markdown(text, find_images=find) == html
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_text_of_an_image_runs_no_script() -> None:
+    for text in [
         "![<script>alert(1)</script>](image:8)",
         '<img src="image:8" alt="<script>alert(1)</script>">',
         "![&lt;script&gt;](image:8)",
         '<img src="image:7" alt=\'" onerror="x\' title=\'"><script>\'>',
         "<b title='<img src=\"image:7\"'>b</b>",
         '<b title="<img src=image:7 >">b</b>',
-    ],
-)
-def test_text_of_an_image_runs_no_script(text: str) -> None:
-    html = render_markdown(text, find_images=find)
+    ]:
+        html = render_markdown(text, find_images=find)
 
-    assert "<script" not in html
-    assert ' onerror="' not in html
+        assert "<script" not in html
+        assert ' onerror="' not in html
 
 
 def test_link_to_an_image_leads_to_its_widest_file_if_it_is_ready() -> None:

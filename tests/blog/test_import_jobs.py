@@ -9,8 +9,15 @@ from blog.files import importing, job_worker, jobs
 from blog.models import ImportJob, ImportPiece, ImportResult, Post
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import WORKER, Actor
-from tests.blog.archives import BAD
-from tests.blog.import_work import finish_work, import_completely, list_results, process_files, upload
+from tests.blog.archives import BAD, SITE
+from tests.blog.import_work import (
+    finish_work,
+    import_completely,
+    list_results,
+    make_finished_import,
+    process_files,
+    upload,
+)
 from tests.factories import make_post
 from users.models import User
 
@@ -23,7 +30,7 @@ EXPECTED = [
 
 
 def test_started_import_does_what_the_plan_says_and_deletes_the_archive(editor: Actor) -> None:
-    job = import_completely(editor)
+    job = import_completely(editor, SITE)
 
     assert (job.state, job.done) == ("done", 4)
     assert list_results(job, is_plan=False) == list_results(job, is_plan=True) == EXPECTED
@@ -85,7 +92,7 @@ def test_results_of_a_started_import_are_not_those_of_its_plan(editor: Actor) ->
 
 
 def test_deleted_user_deletes_the_imports(editor: Actor) -> None:
-    upload(editor)
+    upload(editor, SITE)
     process_files(1)
     User.objects.get(pk=editor.user_id or 0).delete()
 
@@ -127,7 +134,7 @@ def test_worker_that_reads_the_files_for_the_first_time_is_not_silent(
 
 
 def test_worker_deletes_imports_after_30_days_but_no_running_one(editor: Actor) -> None:
-    old, recent = import_completely(editor), import_completely(editor)
+    old, recent = make_finished_import(editor, 1), make_finished_import(editor, 0)
     running = upload(editor)
     past = timezone.now() - timedelta(days=31)
     ImportJob.objects.filter(pk__in=[old.pk, running.pk]).update(created_at=past)
@@ -136,4 +143,4 @@ def test_worker_deletes_imports_after_30_days_but_no_running_one(editor: Actor) 
 
     assert set(ImportJob.objects.values_list("pk", flat=True)) == {recent.pk, running.pk}
     assert not ImportResult.objects.filter(job_id=old.pk).exists()
-    assert Post.objects.count() == 2
+    assert Post.objects.count() == 1

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from blog.rendering import render_markdown
 
 LINK = re.compile(r'href="#([^"]*)"')
@@ -25,24 +23,21 @@ def test_footnotes_link_to_their_marks_and_back() -> None:
     assert '<section class="footnotes">' in html
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_first_definition_of_a_footnote_counts() -> None:
+    for text in [
         "A[^n] B[^n]\n\n[^n]: first\n[^n]: second\n\nThe end.",
         "A[^N]\n\n[^n]: first\n\n> [^N]: second\n\nThe end.",
         "A[^é&]\n\n- [^é&]: first\n\n[^é&]: second\n[^é&]: third\n\nThe end.",
         "A[^n]\n\n[^n]: first\n\n```\n[^n]: second\n```\n\nThe end.",
-    ],
-)
-def test_first_definition_of_a_footnote_counts(text: str) -> None:
-    html = render_markdown(text)
+    ]:
+        html = render_markdown(text)
 
-    require_targets(html)
-    note = html.split("<li id=")[1]
-    assert "first" in note
-    assert "second" not in note
-    assert html.index("The end.") < html.index('class="footnotes"')
-    assert all(word in html for word in re.findall(r"\w+", text))
+        require_targets(html)
+        note = html.split("<li id=")[1]
+        assert "first" in note
+        assert "second" not in note
+        assert html.index("The end.") < html.index('class="footnotes"')
+        assert all(word in html for word in re.findall(r"\w+", text))
 
 
 def test_definitions_without_references_are_text() -> None:
@@ -62,9 +57,8 @@ def test_second_reference_has_no_id_of_another_footnote() -> None:
     assert set(LINK.findall(notes[1])) == set(ID.findall(html.split("[^")[0])[:2])
 
 
-@pytest.mark.parametrize(
-    ("heading", "place"),
-    [
+def test_heading_has_an_id() -> None:
+    for heading, place in [
         ("Soup *and* `Stew`", "section-soup-and-stew"),
         ("1. Soup & Stew", "section-1-soup--stew"),
         ("Crème brûlée!", "section-crème-brûlée"),
@@ -73,13 +67,11 @@ def test_second_reference_has_no_id_of_another_footnote() -> None:
         ("Own id {#soup}", "section-soup"),
         ("Own id {#soup .unnumbered}", "section-soup"),
         ("🎉", "section-"),
-    ],
-)
-def test_heading_has_an_id(heading: str, place: str) -> None:
-    html = render_markdown(f"## {heading}\n\n[^a]: b")
+    ]:
+        html = render_markdown(f"## {heading}\n\n[^a]: b")
 
-    assert ID.findall(html)[0] == place
-    assert "{#" not in html
+        assert ID.findall(html)[0] == place
+        assert "{#" not in html
 
 
 def test_id_takes_nothing_from_a_heading_and_adds_nothing() -> None:
@@ -90,9 +82,8 @@ def test_id_takes_nothing_from_a_heading_and_adds_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
+def test_link_as_other_programs_write_it_leads_to_its_heading() -> None:
+    for link in [
         "1-créme--brûlée-v12",  # GitHub
         "1-cr%C3%A9me--br%C3%BBl%C3%A9e-v12",
         "créme-brûlée-v12",  # Jekyll
@@ -100,12 +91,10 @@ def test_id_takes_nothing_from_a_heading_and_adds_nothing() -> None:
         "1-creme-brulee-v1-2",  # Zola
         "1.-Créme-&-brûlée-v1.2",
         "section-1-créme--brûlée-v12",
-    ],
-)
-def test_link_as_other_programs_write_it_leads_to_its_heading(link: str) -> None:
-    html = render_markdown(f"# 1. Créme & brûlée v1.2\n\n# Créme\n\n[a](#{link})")
+    ]:
+        html = render_markdown(f"# 1. Créme & brûlée v1.2\n\n# Créme\n\n[a](#{link})")
 
-    assert LINK.findall(html) == ["section-1-créme--brûlée-v12"]
+        assert LINK.findall(html) == ["section-1-créme--brûlée-v12"]
 
 
 def test_exact_id_comes_before_similar_ones() -> None:

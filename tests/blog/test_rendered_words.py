@@ -104,12 +104,12 @@ def test_no_word_of_real_posts_is_missing_in_their_html_and_no_markup_is_in_thei
     assert words >= 200_000 // some
 
 
-@pytest.mark.parametrize("name", ["path", "Text", "in", "mi", "annotation-xml", "missing-glyph", "String", "title"])
-def test_name_in_angle_brackets_hides_nothing(name: str) -> None:
-    html = render_markdown(f"Run <{name}> and **wait**.\n\n<svg><{name}>In.</{name}></svg> Later.")
+def test_name_in_angle_brackets_hides_nothing() -> None:
+    for name in ["path", "Text", "in", "mi", "annotation-xml", "missing-glyph", "String", "title"]:
+        html = render_markdown(f"Run <{name}> and **wait**.\n\n<svg><{name}>In.</{name}></svg> Later.")
 
-    assert read_words(html) == ["Run", "and", "wait", "In", "Later"]
-    assert read_words(render_markdown(f"Run <{name}> and **wait**.")) == ["Run", *name.split("-"), "and", "wait"]
+        assert read_words(html) == ["Run", "and", "wait", "In", "Later"]
+        assert read_words(render_markdown(f"Run <{name}> and **wait**.")) == ["Run", *name.split("-"), "and", "wait"]
 
 
 TAGS = st.builds(

@@ -213,11 +213,9 @@ def test_every_visible_word_of_real_posts_finds_its_post(missing: Missing) -> No
     assert words > 10_000
 
 
-@pytest.mark.parametrize(
-    ("word", "folded"), [("łódź", "lodz"), ("æon", "aeon"), ("ёж", "еж"), ("が", "が"), ("한", "한"), ("kelp", "kelp")]
-)
-def test_accents_are_folded_and_letters_kept(word: str, folded: str) -> None:
-    assert fold_accents(word) == folded
+def test_accents_are_folded_and_letters_kept() -> None:
+    for word, folded in [("łódź", "lodz"), ("æon", "aeon"), ("ёж", "еж"), ("が", "が"), ("한", "한"), ("kelp", "kelp")]:
+        assert fold_accents(word) == folded
 
 
 def test_dictionaries_are_those_of_the_configurations() -> None:

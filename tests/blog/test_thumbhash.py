@@ -1,7 +1,5 @@
 """The placeholders of images, compared with those that the encoder of the format's author makes."""
 
-import pytest
-
 from blog.images.thumbhash import encode_thumbhash
 
 HEADER = 10  # digits before the terms
@@ -38,11 +36,11 @@ def make_pixels(width: int, height: int, *, has_alpha: bool) -> list[tuple[int, 
     ]
 
 
-@pytest.mark.parametrize(("width", "height", "has_alpha", "expected"), VECTORS)
-def test_hash_is_that_of_the_author(width: int, height: int, *, has_alpha: bool, expected: str) -> None:
+def test_hash_is_that_of_the_author() -> None:
     """Digits of terms are half a digit from two numbers if a term is zero: the order of a sum then decides."""
-    made = encode_thumbhash(width, height, make_pixels(width, height, has_alpha=has_alpha)).hex()
+    for width, height, has_alpha, expected in VECTORS:
+        made = encode_thumbhash(width, height, make_pixels(width, height, has_alpha=has_alpha)).hex()
 
-    assert made[:HEADER] == expected[:HEADER]
-    assert len(made) == len(expected)
-    assert all(abs(int(one, 16) - int(other, 16)) <= 1 for one, other in zip(made, expected, strict=True))
+        assert made[:HEADER] == expected[:HEADER]
+        assert len(made) == len(expected)
+        assert all(abs(int(one, 16) - int(other, 16)) <= 1 for one, other in zip(made, expected, strict=True))

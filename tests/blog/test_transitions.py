@@ -43,55 +43,55 @@ def read_row(post: Post) -> Any:
     return {name: value for name, value in Post.objects.values().get(pk=post.pk).items() if name not in OTHER_COLUMNS}
 
 
-@pytest.mark.parametrize(("old", "new"), sorted(TABLE))
-def test_legal_transition_changes_the_status_and_nothing_else(old: str, new: str) -> None:
-    post = make_post_with_status(old)
-    before = read_row(post)
+def test_legal_transition_changes_the_status_and_nothing_else() -> None:
+    for old, new in sorted(TABLE):
+        post = make_post_with_status(old)
+        before = read_row(post)
 
-    moved = services.edit_post(
-        actor=make_actor(Role.EDITOR),
-        post_id=str(post.pk),
-        changes={"status": new, "publish_at": get_publication_time(new)},
-    )
-
-    after = read_row(post)
-    moment, published_at = after.pop("updated_at"), after.pop("published_at")
-    assert before.pop("published_at") is None
-    assert PAST < published_at <= moment if new == "published" else published_at is None
-    assert {**after, "updated_at": PAST} == {
-        **before,
-        "status": new,
-        "publish_at": get_publication_time(new),
-        "version": 2,
-    }
-    assert moment == moved.updated_at > PAST
-
-
-@pytest.mark.parametrize(("old", "new"), [pair for pair in PAIRS if pair not in TABLE and pair[0] != pair[1]])
-def test_illegal_transition_raises_conflict_and_changes_nothing(old: str, new: str) -> None:
-    post = make_post_with_status(old)
-    before = read_row(post)
-
-    with pytest.raises(Conflict) as refusal:
-        services.edit_post(
-            actor=make_actor(Role.ADMIN),
+        moved = services.edit_post(
+            actor=make_actor(Role.EDITOR),
             post_id=str(post.pk),
             changes={"status": new, "publish_at": get_publication_time(new)},
         )
 
-    assert refusal.value.message == f"A post that is {old} cannot become {new}."
-    assert read_row(post) == before
+        after = read_row(post)
+        moment, published_at = after.pop("updated_at"), after.pop("published_at")
+        assert before.pop("published_at") is None
+        assert PAST < published_at <= moment if new == "published" else published_at is None
+        assert {**after, "updated_at": PAST} == {
+            **before,
+            "status": new,
+            "publish_at": get_publication_time(new),
+            "version": 2,
+        }
+        assert moment == moved.updated_at > PAST
 
 
-@pytest.mark.parametrize("status", PostStatus.values)
-def test_transition_to_the_current_status_changes_nothing(status: str) -> None:
-    post = make_post_with_status(status)
-    before = read_row(post)
+def test_illegal_transition_raises_conflict_and_changes_nothing() -> None:
+    for old, new in [pair for pair in PAIRS if pair not in TABLE and pair[0] != pair[1]]:
+        post = make_post_with_status(old)
+        before = read_row(post)
 
-    returned = services.edit_post(actor=make_actor(Role.EDITOR), post_id=str(post.pk), changes={"status": status})
+        with pytest.raises(Conflict) as refusal:
+            services.edit_post(
+                actor=make_actor(Role.ADMIN),
+                post_id=str(post.pk),
+                changes={"status": new, "publish_at": get_publication_time(new)},
+            )
 
-    assert returned == post
-    assert read_row(post) == before
+        assert refusal.value.message == f"A post that is {old} cannot become {new}."
+        assert read_row(post) == before
+
+
+def test_transition_to_the_current_status_changes_nothing() -> None:
+    for status in PostStatus.values:
+        post = make_post_with_status(status)
+        before = read_row(post)
+
+        returned = services.edit_post(actor=make_actor(Role.EDITOR), post_id=str(post.pk), changes={"status": status})
+
+        assert returned == post
+        assert read_row(post) == before
 
 
 def test_rescheduling_needs_the_same_time_or_raises_conflict() -> None:

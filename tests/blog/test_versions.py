@@ -25,12 +25,12 @@ def post(db: None) -> Post:  # noqa: ARG001
     return make_post(status="draft", version=7)
 
 
-@pytest.mark.parametrize("action", ACTIONS)
-def test_current_version_is_accepted(action: str) -> None:
-    for expected in (None, "7", '"7-Zm9v_bGU=-1"'):
-        post = make_post(status="draft", version=7)
+def test_current_version_is_accepted() -> None:
+    for action in ACTIONS:
+        for expected in (None, "7", '"7-Zm9v_bGU=-1"'):
+            post = make_post(status="draft", version=7)
 
-        ACTIONS[action](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
+            ACTIONS[action](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
 
 
 @pytest.mark.parametrize("action", ACTIONS)

@@ -236,18 +236,15 @@ def test_two_types_of_one_app_are_refused(tmp_path: Path) -> None:
         read_own_types(write_schema(tmp_path, steps=step), RELATED)
 
 
-@pytest.mark.parametrize(
-    ("name", "column"),
-    [
+def test_names_of_columns() -> None:
+    for name, column in [
         ("publishedAt", "published_at"),
         ("title", "title"),
         ("imageURL", "image_url"),
         ("a1B", "a_1_b"),
         ("line2", "line_2"),
-    ],
-)
-def test_names_of_columns(name: str, column: str) -> None:
-    assert convert_to_snake(name) == column
+    ]:
+        assert convert_to_snake(name) == column
 
 
 def test_readers_of_each_row_of_a_type(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from django.db.models import Q
 
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
@@ -39,9 +38,8 @@ def make_actor(role: Role | None) -> Actor:
     return Actor(7, role, ALL_SCOPES) if role else ANONYMOUS
 
 
-@pytest.mark.parametrize(
-    ("read", "role", "rows"),
-    [
+def test_unpublished_rows_are_visible_to_their_author_and_to_editors() -> None:
+    for read, role, rows in [
         ("public", None, PUBLISHED),
         ("public", Role.READER, PUBLISHED),
         ("public", Role.AUTHOR, PUBLISHED | OWN_ROWS),
@@ -49,15 +47,13 @@ def make_actor(role: Role | None) -> Actor:
         ("member", None, NEVER),
         ("member", Role.AUTHOR, PUBLISHED | OWN_ROWS),
         ("member", Role.ADMIN, EVERYTHING),
-    ],
-)
-def test_unpublished_rows_are_visible_to_their_author_and_to_editors(read: str, role: Role | None, rows: Q) -> None:
-    assert policy.visible_rows(make_own_model(read), make_actor(role)) == rows
+    ]:
+        assert policy.visible_rows(make_own_model(read), make_actor(role)) == rows
 
 
-@pytest.mark.parametrize(("read", "role", "rows"), [("public", None, EVERYTHING), ("member", None, NEVER)])
-def test_without_a_publication_readers_see_all_rows(read: str, role: Role | None, rows: Q) -> None:
-    assert policy.visible_rows(make_own_model(read, has_publication=False), make_actor(role)) == rows
+def test_without_a_publication_readers_see_all_rows() -> None:
+    for read, role, rows in [("public", None, EVERYTHING), ("member", None, NEVER)]:
+        assert policy.visible_rows(make_own_model(read, has_publication=False), make_actor(role)) == rows
 
 
 def test_members_see_the_rows_for_which_they_have_the_scope() -> None:
@@ -68,15 +64,12 @@ def test_members_see_the_rows_for_which_they_have_the_scope() -> None:
     assert seen == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("role", "owners"),
-    [(None, set()), (Role.READER, set()), (Role.AUTHOR, {7}), (Role.EDITOR, {7, 8, None})],
-)
-def test_authors_write_and_publish_their_own_rows_and_editors_all(role: Role | None, owners: set[int]) -> None:
-    model, actor = make_own_model("public"), make_actor(role)
+def test_authors_write_and_publish_their_own_rows_and_editors_all() -> None:
+    for role, owners in [(None, set()), (Role.READER, set()), (Role.AUTHOR, {7}), (Role.EDITOR, {7, 8, None})]:
+        model, actor = make_own_model("public"), make_actor(role)
 
-    for rule in (policy.may_write_of, may_publish_of):
-        assert {owner for owner in (7, 8, None) if rule(model, actor, owner)} == owners
+        for rule in (policy.may_write_of, may_publish_of):
+            assert {owner for owner in (7, 8, None) if rule(model, actor, owner)} == owners
 
 
 def test_rules_of_the_team_narrow_what_the_scopes_and_the_publication_allow() -> None:
@@ -93,14 +86,11 @@ def test_rules_of_the_team_narrow_what_the_scopes_and_the_publication_allow() ->
         assert not rule(own, make_actor(Role.ADMIN), 8)
 
 
-@pytest.mark.parametrize(
-    ("read", "role", "events"),
-    [
+def test_events_of_rows_that_are_not_public_have_their_secrecy() -> None:
+    for read, role, events in [
         ("public", Role.READER, NOTHING),
         ("public", Role.EDITOR, EVERYTHING),
         ("member", Role.EDITOR, EVERYTHING),
         ("member", None, NOTHING),
-    ],
-)
-def test_events_of_rows_that_are_not_public_have_their_secrecy(read: str, role: Role | None, events: Q) -> None:
-    assert policy.visible_events(make_own_model(read), make_actor(role)) == events
+    ]:
+        assert policy.visible_events(make_own_model(read), make_actor(role)) == events

@@ -29,9 +29,8 @@ def validate_value(field: OwnField, value: Any) -> Any:
     return cleaned
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "stored"),
-    [
+def test_value_fits() -> None:
+    for field, value, stored in [
         (TEXT, "abc", "abc"),
         (TEXT, "", ""),
         (TEXT, None, None),
@@ -46,18 +45,15 @@ def validate_value(field: OwnField, value: Any) -> Any:
         (TIME, NOON, NOON),
         (LEVEL, "expert", "expert"),
         (RELATED, ["7", "8"], ["7", "8"]),
-    ],
-)
-def test_value_fits(field: OwnField, value: Any, stored: Any) -> None:
-    cleaned = validate_value(field, value)
+    ]:
+        cleaned = validate_value(field, value)
 
-    assert cleaned == stored
-    assert type(cleaned) is type(stored)
+        assert cleaned == stored
+        assert type(cleaned) is type(stored)
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
+def test_value_of_another_type_is_malformed() -> None:
+    for field, value, message in [
         (TEXT, 1, "subtitle must be a string."),
         (TEXT, "a\0", "Text must not contain the NUL character or lone surrogates."),
         (REQUIRED, None, "title must be a string."),
@@ -77,18 +73,15 @@ def test_value_fits(field: OwnField, value: Any, stored: Any) -> None:
         (TIME, 5, "cookedAt must be a time such as 2026-11-21T09:30:00+00:00."),
         (LEVEL, "Expert", "level must be one of beginner, expert."),
         (RELATED, [7], "Each of relatedIds must be an id."),
-    ],
-)
-def test_value_of_another_type_is_malformed(field: OwnField, value: Any, message: str) -> None:
-    with pytest.raises(Malformed) as error:
-        validate_value(field, value)
+    ]:
+        with pytest.raises(Malformed) as error:
+            validate_value(field, value)
 
-    assert error.value.message == message
+        assert error.value.message == message
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "name", "problem"),
-    [
+def test_broken_limit_is_invalid() -> None:
+    for field, value, name, problem in [
         (TEXT, "abcd", "subtitle", "At most 3 characters are allowed (got 4)."),
         (WORDS, ["a", "b", "c"], "sources", "At most 2 values are allowed (got 3)."),
         (WORDS, ["a", "abcd"], "sources", "At most 3 characters are allowed (got 4)."),
@@ -96,10 +89,8 @@ def test_value_of_another_type_is_malformed(field: OwnField, value: Any, message
         (INT, 6, "rating", "The largest value is 5 (got 6)."),
         (FLOAT, 0.25, "weight", "The smallest value is 0.5 (got 0.25)."),
         (RELATED, ["7"] * 101, "relatedIds", "At most 100 values are allowed (got 101)."),
-    ],
-)
-def test_broken_limit_is_invalid(field: OwnField, value: Any, name: str, problem: str) -> None:
-    with pytest.raises(Invalid) as error:
-        validate_value(field, value)
+    ]:
+        with pytest.raises(Invalid) as error:
+            validate_value(field, value)
 
-    assert error.value.fields == {name: [problem]}
+        assert error.value.fields == {name: [problem]}
