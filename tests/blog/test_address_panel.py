@@ -39,20 +39,15 @@ def test_summaries_are_stored_as_typed_and_shown_where_they_are_missing(editor_c
     assert Post.objects.values_list("excerpt", "description").get() == ("Fish\n& chips", None)
 
 
-def test_long_summaries_are_errors_of_the_form(editor_client: Client) -> None:
-    refused = submit_form(editor_client, get_page(make_post()), excerpt="x" * 501, description="x" * 301)
-
-    assert set(get_form_errors(refused)) == {"excerpt", "description"}
-
-
-def test_wrong_slug_and_taken_slug_are_errors_of_the_form(editor_client: Client) -> None:
+def test_wrong_addresses_and_long_summaries_are_errors_of_the_form(editor_client: Client) -> None:
     post = make_post()
     make_post(slug="soup")
+    values = {"slug": "So up", "canonical_url": "soup", "excerpt": "x" * 501, "description": "x" * 301}
 
-    wrong = submit_form(editor_client, get_page(post), slug="So up", canonical_url="soup")
+    wrong = submit_form(editor_client, get_page(post), **values)
     taken = submit_form(editor_client, get_page(post), slug="soup")
 
-    assert set(get_form_errors(wrong)) == {"slug", "canonical_url"}
+    assert set(get_form_errors(wrong)) == values.keys()
     assert "is taken" in taken.text
     assert Post.objects.get(pk=post.pk).version == 1
 

@@ -48,9 +48,7 @@ def test_dialog_asks_before_a_button_publishes_or_hides_a_post(
     [
         ("publish", "draft"),
         ("publish_again", "archived"),
-        ("unpublish", "published"),
         ("archive", "published"),
-        ("delete_selected", "published"),
     ],
 )
 def test_action_that_publishes_hides_or_deletes_asks_for_one_post_too(
