@@ -31,7 +31,7 @@ RELATED = {
 def write_schema(folder: Path, recipes: str = RECIPE, **others: str) -> Path:
     """Write the files of a folder `schema`, and return it."""
     schema = folder / "schema"
-    schema.mkdir()
+    schema.mkdir(exist_ok=True)
     for name, text in {"recipes": recipes, **others}.items():
         (schema / f"{name}.graphql").write_text(text)
     return schema

@@ -51,14 +51,14 @@ def test_fields_have_their_kinds_and_limits(tmp_path: Path) -> None:
     assert recipe.find_field("colour") is None
 
 
-@pytest.mark.parametrize("name", ["Value", "Q", "models", "Recipe", "Meta"])
-def test_enum_is_not_named_like_what_the_module_of_the_model_imports(tmp_path: Path, name: str) -> None:
-    text = RECIPE.replace("Course", name)
-    if name == "Recipe":  # an enum and a type with one name
-        text = RECIPE.replace("Course!", "Coalesce!").replace("enum Course", "enum Coalesce")
+def test_enum_is_not_named_like_what_the_module_of_the_model_imports(tmp_path: Path) -> None:
+    for name in ["Value", "Q", "models", "Recipe", "Meta"]:
+        text = RECIPE.replace("Course", name)
+        if name == "Recipe":  # an enum and a type with one name
+            text = RECIPE.replace("Course!", "Coalesce!").replace("enum Course", "enum Coalesce")
 
-    with pytest.raises(SdlError, match=r"Recipe\.course: the enum needs another name than \w+\."):
-        read_own_types(write_schema(tmp_path, text), RELATED)
+        with pytest.raises(SdlError, match=r"Recipe\.course: the enum needs another name than \w+\."):
+            read_own_types(write_schema(tmp_path, text), RELATED)
 
 
 def test_parenthesis_of_a_declaration_may_follow_a_space(tmp_path: Path) -> None:
@@ -115,9 +115,8 @@ def test_related_types_are_those_of_tests() -> None:
     assert settings.RELATED_TYPES == RELATED
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
+def test_declaration_is_refused_with_the_field(tmp_path: Path) -> None:
+    for old, new, message in [
         ("type Recipe", "type recipe", "recipe must be named like MenuCard."),
         ("implements Node ", "", "must implement Node, and nothing else."),
         ("  id: ID!\n", "", "needs the field id: ID!."),
@@ -180,53 +179,47 @@ def test_related_types_are_those_of_tests() -> None:
         ("steps: String!", "provided: String!", "Recipe.provided: the server uses this name."),
         ("steps: String!", "own: String!", "Recipe.own: the server uses this name."),
         ("cover: Image", "cover: Recipe!", "Recipe.cover must not be required: no first Recipe could be created."),
-    ],
-)  # fmt: skip
-def test_declaration_is_refused_with_the_field(tmp_path: Path, old: str, new: str, message: str) -> None:
-    assert old in RECIPE
+    ]:  # fmt: skip
+        assert old in RECIPE
 
-    with pytest.raises(SdlError) as error:
-        read_own_types(write_schema(tmp_path, RECIPE.replace(old, new, 1)), RELATED)
+        with pytest.raises(SdlError) as error:
+            read_own_types(write_schema(tmp_path, RECIPE.replace(old, new, 1)), RELATED)
 
-    assert str(error.value).startswith("schema/recipes.graphql")
-    assert message in str(error.value)
+        assert str(error.value).startswith("schema/recipes.graphql")
+        assert message in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_names_of_other_files_are_taken(tmp_path: Path) -> None:
+    for other in [
         "extend type Query { recipe: Int }",
         "extend type Query { recipes: Int }",
         "type Mutation { publishRecipe: Int }",
         "type RecipeEdge { a: Int }",
         "enum RecipeSortField { a }",
         "input CreateRecipeInput { a: Int }",
-    ],
-)
-def test_names_of_other_files_are_taken(tmp_path: Path, other: str) -> None:
-    with pytest.raises(SdlError, match=r"schema/recipes\.graphql: Recipe: the schema has .* already"):
-        read_own_types(write_schema(tmp_path, other=other), RELATED)
+    ]:
+        with pytest.raises(SdlError, match=r"schema/recipes\.graphql: Recipe: the schema has .* already"):
+            read_own_types(write_schema(tmp_path, other=other), RELATED)
 
 
 def test_names_of_its_own_file_are_what_start_type_wrote(tmp_path: Path) -> None:
     assert read_own_types(write_schema(tmp_path, f"{RECIPE} extend type Query {{ recipe: Recipe }}"), RELATED)
 
 
-@pytest.mark.parametrize(
-    ("read", "publication", "field"),
-    [("staff", "false", "recipe: Step!"), ("member", "false", "recipe: Step!"), ("public", "true", "recipe: Step!")],
-)
-def test_required_relation_to_what_fewer_may_read_is_refused(
-    tmp_path: Path, read: str, publication: str, field: str
-) -> None:
-    step = STEP.format(read=read, publication=publication)
-    step = step if publication == "true" else step.replace("publishedAt", "cookedAt")
-    recipe = RECIPE.replace("cover: Image", field.replace("recipe", "step"))
+def test_required_relation_to_what_fewer_may_read_is_refused(tmp_path: Path) -> None:
+    for read, publication, field in [
+        ("staff", "false", "recipe: Step!"),
+        ("member", "false", "recipe: Step!"),
+        ("public", "true", "recipe: Step!"),
+    ]:
+        step = STEP.format(read=read, publication=publication)
+        step = step if publication == "true" else step.replace("publishedAt", "cookedAt")
+        recipe = RECIPE.replace("cover: Image", field.replace("recipe", "step"))
 
-    with pytest.raises(
-        SdlError, match=r"Recipe.step must not be required: fewer people may read each Step than Recipe"
-    ):
-        read_own_types(write_schema(tmp_path, recipe, steps=step), RELATED)
+        with pytest.raises(
+            SdlError, match=r"Recipe.step must not be required: fewer people may read each Step than Recipe"
+        ):
+            read_own_types(write_schema(tmp_path, recipe, steps=step), RELATED)
 
 
 def test_two_types_of_one_app_are_refused(tmp_path: Path) -> None:
