@@ -1,16 +1,15 @@
 """Forms of HTML pages, read and submitted as a browser does it: all fields, with some edits."""
 
-from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 from unittest.mock import patch
 
-from django.template.loader import render_to_string
-from django.template.response import SimpleTemplateResponse, TemplateResponse
+from django.forms import BoundField
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-RENDER_PAGE: Callable[[TemplateResponse], str] = vars(SimpleTemplateResponse)["rendered_content"].fget
+from contentapi.desk.bases import PolicyAdmin
 
 
 class Form(HTMLParser):
@@ -54,20 +53,17 @@ def read_form(page: str) -> dict[str, Any]:
     return Form(page).values
 
 
-def render_fields(response: TemplateResponse) -> str:
-    """Return the inputs of the page of an object in the desk, without the frame and the lists beside them."""
-    context = response.context_data or {}
-    if "adminform" not in context:
-        return RENDER_PAGE(response)
-    fields = [field for fieldset in context["adminform"] for line in fieldset for field in line]
-    after = context["adminform"].model_admin.change_form_after_template
-    buttons = render_to_string(after, context) if after else ""
-    return "".join(str(field.field) for field in fields if not field.is_readonly) + buttons
+def render_fields(_: PolicyAdmin, request: HttpRequest, context: dict[str, Any], **__: Any) -> HttpResponse:
+    """Render the fields of the page of an object in the desk, and the time beside the buttons of a post."""
+    form = context["adminform"].form
+    fields = [field.field for fieldset in context["adminform"] for line in fieldset for field in line]
+    inputs = [field for field in fields if isinstance(field, BoundField)]
+    return HttpResponse([*map(str, inputs), str(form["schedule_at"]) if "schedule_at" in form.fields else ""])
 
 
 def open_form(client: Client, url: str) -> dict[str, Any]:
     """Return the values of the form at a URL. Only its fields are rendered: the whole page takes as long as a save."""
-    with patch.object(TemplateResponse, "rendered_content", property(render_fields)):
+    with patch.object(PolicyAdmin, "render_change_form", render_fields):
         return read_form(client.get(url).text)
 
 
