@@ -93,9 +93,9 @@ FUTURE = datetime(2999, 1, 1, tzinfo=UTC)
 LATER = datetime(2999, 2, 2, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("lines", "option", "state"),
-    [
+def test_file_with_a_date_in_the_future_is_scheduled_unless_it_is_a_draft(tmp_path: Path) -> None:
+    states: dict[str, tuple[str, datetime | None]] = {}
+    for lines, option, state in [
         ("date = 2999-01-01", "published", ("scheduled", FUTURE)),
         ("date = 2999-01-01", "draft", ("draft", None)),
         ("date = 2999-01-01", "archived", ("archived", None)),
@@ -106,14 +106,11 @@ LATER = datetime(2999, 2, 2, tzinfo=UTC)
         ("date = 2999-01-01\npublishDate = 2015-05-15", "published", ("published", None)),
         ("date = 2015-05-15\nexpiryDate = 2999-01-01", "published", ("published", None)),
         ("date = 2015-05-15\nexpiryDate = 2016-01-01", "published", ("published", None)),
-    ],
-)
-def test_file_with_a_date_in_the_future_is_scheduled_unless_it_is_a_draft(
-    tmp_path: Path, lines: str, option: str, state: tuple[str, datetime | None]
-) -> None:
-    import_text(tmp_path, f'+++\ntitle = "Soup"\n{lines}\n+++\n', status=option)
+    ]:
+        states[f"{len(states)}.md"] = state
+        import_text(tmp_path, f'+++\ntitle = "Soup"\n{lines}\n+++\n', [*states][-1], status=option)
 
-    assert read_states() == {"soup.md": state}
+    assert read_states() == states
 
 
 @pytest.mark.parametrize(
