@@ -8,9 +8,15 @@ from blog import selectors, services
 from blog.models import ImageFormat, ImageStatus, PostStatus, PreviewMode
 from contentapi.core.pagination import parse_id
 from contentapi.events.feed import ObjectSubscription
-from contentapi.graphql.root_fields import Info, bind_fields, build_enum, pass_arguments, pass_changes, pass_id
-from contentapi.graphql.sorting import build_sort
-from contentapi.projection import ConnectionQuery
+from contentapi.graphql.root_fields import (
+    Info,
+    bind_fields,
+    build_enum,
+    build_sort,
+    pass_arguments,
+    pass_changes,
+    pass_id,
+)
 
 QUERY = bind_fields(
     QueryType(),
@@ -18,6 +24,7 @@ QUERY = bind_fields(
         "post": pass_id(selectors.posts.select_post_by_id),
         "postBySlug": pass_arguments(selectors.posts.select_post_by_slug),
         "posts": pass_arguments(selectors.posts.select_newest_posts),
+        "postsConnection": pass_arguments(selectors.posts.build_posts_connection),
         "author": pass_id(selectors.authors.select_author_by_id),
         "authors": pass_arguments(selectors.authors.select_authors_page),
         "comment": pass_id(selectors.comments.select_comment_by_id),
@@ -58,11 +65,6 @@ BINDABLES = [
     *build_sort("Author", selectors.authors.AUTHOR_SORT_FIELDS),
     *build_sort("Image", selectors.images.IMAGE_SORT_FIELDS),
 ]
-
-
-@QUERY.field("postsConnection")
-def posts_connection(_: None, info: Info, filter: dict[str, Any] | None = None, **window: Any) -> ConnectionQuery:
-    return selectors.posts.build_posts_connection(info.context["actor"], criteria=filter, **window)
 
 
 @SUBSCRIPTION.source("post")  # type: ignore[arg-type]  # no generator: `contentapi.graphql.subscriptions` calls it

@@ -10,9 +10,8 @@ from graphql import GraphQLObjectType, GraphQLSchema
 from contentapi.events.declarations import load_apps
 from contentapi.events.sources import get_event_types
 from contentapi.graphql.bindings import ProjectionBindable
-from contentapi.graphql.root_fields import build_node_resolvers
+from contentapi.graphql.root_fields import SORT_DIRECTION, build_node_resolvers
 from contentapi.graphql.scalars import DATE_TIME
-from contentapi.graphql.sorting import SORT_DIRECTION
 from contentapi.projection import PAGE_INFO, NodeType, ProjectionError
 from contentapi.rest.fragments import RepresentationFragments
 from contentapi.types.differences import require_equal_models

@@ -5,8 +5,7 @@ from typing import Any
 
 from ariadne import MutationType, QueryType
 
-from contentapi.graphql.root_fields import Info, bind_fields, pass_arguments, pass_id
-from contentapi.graphql.sorting import build_sort
+from contentapi.graphql.root_fields import Info, bind_fields, build_sort, pass_arguments, pass_id
 from orders import selectors, services
 from orders.models import Order
 

@@ -2,8 +2,7 @@
 
 from ariadne import MutationType, QueryType
 
-from contentapi.graphql.root_fields import bind_fields, pass_arguments, pass_id
-from contentapi.graphql.sorting import build_sort
+from contentapi.graphql.root_fields import bind_fields, build_sort, pass_arguments, pass_id
 from users import selectors, services
 
 QUERY = {

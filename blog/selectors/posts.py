@@ -191,19 +191,18 @@ def build_after_condition(order: Ordering, value: str | float | None, pk: int | 
     return Q() if value is None else order.beyond(value, pk)
 
 
-def build_posts_connection(
-    actor: Actor, *, criteria: Mapping[str, Any] | None = None, order_by: Ordering | None = None, **window: Any
-) -> ConnectionQuery:
-    """Return a page of the posts that meet the criteria: by `first` and `after`, or by `last` and `before`.
+def build_posts_connection(actor: Actor, *, order_by: Ordering | None = None, **arguments: Any) -> ConnectionQuery:
+    """Return a page of the posts that meet the argument `filter`: by `first` and `after`, or by `last` and `before`.
 
-    `criteria` has the values that a client sent. Without an order, a search is ordered by relevance, and other posts
-    newest first. Cursors are valid for the same criteria and order only. Raises `Malformed`.
+    `filter` has the values that a client sent. Without an order, a search is ordered by relevance, and other posts
+    newest first. Cursors are valid for the same filter and order only. Raises `Malformed`.
     """
-    given = {name: value for name, value in sorted((criteria or {}).items()) if value is not None}
+    sent: Mapping[str, Any] = arguments.pop("filter", None) or {}
+    given = {name: value for name, value in sorted(sent.items()) if value is not None}
     posts = select_posts(actor, PostCriteria.parse(**given))
     order = order_by or posts.order or NEWEST_FIRST
     cursor_scope = {**{name: str(value) for name, value in given.items()}, "orderBy": order.terms()}
-    return ConnectionQuery(posts, order, parse_connection_args("postsConnection", cursor_scope, **window))
+    return ConnectionQuery(posts, order, parse_connection_args("postsConnection", cursor_scope, **arguments))
 
 
 def select_editable_posts(actor: Actor) -> PostQuerySet:

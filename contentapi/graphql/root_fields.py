@@ -13,17 +13,19 @@ The fields of an argument `input` count as arguments. They have their names in P
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import Any, TypedDict, TypeVar
 
 import msgspec
-from ariadne import EnumType, ObjectType, QueryType
+from ariadne import EnumType, InputType, ObjectType, QueryType
 
 from contentapi.core.identity import Actor
 from contentapi.graphql.limits import require_within_limit
-from contentapi.projection import NodeQuery, NodeType
+from contentapi.projection import NodeQuery, NodeType, Ordering
 
 Resolver = Callable[..., Any]
+SORT_DIRECTION = EnumType("SortDirection", {"asc": False, "desc": True})
 K = TypeVar("K", bound=ObjectType)
 
 
@@ -98,3 +100,13 @@ def build_node_resolvers(node_type: NodeType) -> QueryType:
 def build_enum(kind: type[Enum], name: str = "") -> EnumType:
     """Return the enum of the SDL with the values of an enum of Python, by default with its name."""
     return EnumType(name or kind.__name__, {member.value: member for member in kind})
+
+
+def build_sort(name: str, fields: Mapping[str, Ordering]) -> tuple[EnumType, InputType]:
+    """Return the enum of the fields by which a type is ordered, and the input of an order.
+
+    `fields` are the ascending orders. An input becomes an ordering: the executor keeps a statement for each.
+    """
+    return EnumType(f"{name}SortField", dict(fields)), InputType(
+        f"{name}Sort", out_type=lambda given: replace(given["field"], descending=given["direction"])
+    )

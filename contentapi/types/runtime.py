@@ -12,8 +12,7 @@ from django.db.models import Q, QuerySet
 
 from contentapi.core.identity import WRITERS, Actor
 from contentapi.events.declarations import App, Entry, EventSource, Type, Use
-from contentapi.graphql.root_fields import bind_fields, pass_arguments, pass_changes, pass_id
-from contentapi.graphql.sorting import build_sort
+from contentapi.graphql.root_fields import bind_fields, build_sort, pass_arguments, pass_changes, pass_id
 from contentapi.http.response import Response, created, no_content
 from contentapi.projection import (
     OLDEST_FIRST,

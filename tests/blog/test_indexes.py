@@ -78,7 +78,7 @@ def build_own_unpublished_conditions(author: Author) -> tuple[models.Q, models.Q
 
 def build_first_page(actor: Actor, order: str, fitting: dict[str, str] | None = None) -> models.QuerySet[Any]:
     """Return the rows of a connection's first page."""
-    posts = selectors.posts.build_posts_connection(actor, criteria=fitting, order_by=POST_ORDERS[order])
+    posts = selectors.posts.build_posts_connection(actor, filter=fitting, order_by=POST_ORDERS[order])
     assert isinstance(posts.rows, Rows)
     return posts.rows.queryset().order_by(*posts.order.terms())[:10]
 

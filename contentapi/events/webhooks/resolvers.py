@@ -4,8 +4,7 @@ from ariadne import MutationType, QueryType
 
 from contentapi.events.webhooks import resending, selectors, services
 from contentapi.events.webhooks.models import DeliveryState, DisabledReason
-from contentapi.graphql.root_fields import bind_fields, build_enum, pass_arguments, pass_changes, pass_id
-from contentapi.graphql.sorting import build_sort
+from contentapi.graphql.root_fields import bind_fields, build_enum, build_sort, pass_arguments, pass_changes, pass_id
 
 QUERY = bind_fields(
     QueryType(),
