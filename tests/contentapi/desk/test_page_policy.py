@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
+import pytest
 from django.contrib import admin
 from django.contrib.staticfiles import finders
 from django.test import Client
@@ -58,6 +59,7 @@ def list_urls() -> list[str]:
     return [*urls, reverse("admin:blog_author_history", args=[post.author_id])]  # the log of all other models
 
 
+@pytest.mark.thorough  # fifty pages
 def test_pages_have_a_strict_policy_and_nothing_that_it_refuses(admin_client: Client) -> None:
     for url in list_urls():
         response = admin_client.get(url)
