@@ -173,6 +173,7 @@ FAILURES: dict[str, tuple[Callable[[World], Requests], int]] = {
     "scheduling what is published": (lambda w: schedule_post(w.own["published"], publishAt=LATER), 409),
     "a working copy without a title": (lambda w: change_copy("save", w.own["published"], title=" "), 422),
     "a working copy with a null": (lambda w: change_copy("save", w.own["published"], body=None), 422),
+    "a time for the working copy of a draft": (lambda w: change_copy("save", w.own["draft"], publishAt=LATER), 422),
     "an outdated working copy": (lambda w: change_copy("save", w.own["published"], title="x", **OUTDATED), 409),
     "the first working copy with a version": (
         lambda w: change_copy("save", w.own["draft"], title="x", **OUTDATED),
@@ -200,6 +201,7 @@ FAILURES: dict[str, tuple[Callable[[World], Requests], int]] = {
 }
 FAILURES_OF_ADMINS: dict[str, tuple[Callable[[World], Requests], int]] = {
     "no name": (lambda _: create_user(name=" "), 422),
+    "a long name": (lambda _: create_user(name="x" * 151), 422),
     "nothing right": (lambda _: create_user(name="", email=""), 422),
     "NUL": (lambda _: create_user(name="a\0b"), 400),
     "an email that is taken": (lambda w: create_user(email=w.user.email.upper()), 409),
