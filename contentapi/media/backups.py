@@ -4,7 +4,6 @@ It is written after the snapshot of the database. So it has the file of each ima
 were deleted or replaced meanwhile; files of later images do no harm.
 """
 
-import os
 import tarfile
 from contextlib import suppress
 from pathlib import Path
@@ -71,12 +70,11 @@ class ArchivedFiles:
             storage = FolderStorage(self.folder)
             with tarfile.open(self.archive, "r:") as archive:
                 for member in archive:
-                    storage.create_folder(member.name)
-                    archive.extract(member, self.folder, filter="data")
+                    if content := archive.extractfile(member):  # a file, not a folder; `put` checks its name
+                        storage.put(member.name, content)
         except (OSError, ValueError, tarfile.TarError) as error:
             message = f"The database is restored, the files of images are not: {error}."
             raise CommandError(f"{message} Extract {self.archive} into {self.folder}.") from None
-        os.sync()
         self.report(f"Restored the files of images into {self.folder}.")
 
 
