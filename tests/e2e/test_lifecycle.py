@@ -44,9 +44,7 @@ def assert_no_request_lost(results: Results) -> None:
 # --- Replacement of workers
 
 
-def test_worker_is_replaced_if_it_is_killed_or_reloaded_and_load_at_the_end_gets_responses_or_is_refused(
-    site: Site, kind: str
-) -> None:
+def test_worker_is_replaced_if_killed_or_reloaded_and_the_end_answers_or_refuses(site: Site, kind: str) -> None:
     """The limit of the memory is below the size of a new worker, which replaces none."""
     with site.serve(kind, WEB_CONCURRENCY="2", CONTENTAPI_WORKER_MAX_MEMORY="1000000") as server:
         before = server.workers
