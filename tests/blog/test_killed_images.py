@@ -133,7 +133,7 @@ def test_no_row_names_a_missing_file_and_cleaning_leaves_no_file_without_a_row(
     monkeypatch.setattr(image_processing, "process_file", make_files)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # takes most of the time
     prepare, action = CASES[case]
-    steps, has_ended = count(step=1 if IS_THOROUGH else 5), False
+    steps, has_ended = count(step=1 if IS_THOROUGH else 3), False
     while not has_ended:
         image = make_ready_image(has_files=True)
         prepare(image)
