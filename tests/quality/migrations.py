@@ -1,8 +1,8 @@
 """Refuse migrations that lock a large table or break the previous release. `python -m tests.quality.migrations`.
 
-squawk judges the SQL of each migration: all tables that the migration does not create itself count as large. Code and
-SQL written by hand, and migrations that a failure leaves half applied, are refused too. pyproject.toml accepts a
-migration with a reason.
+squawk judges the SQL of each migration: all tables that the migration does not create itself count as large, but for an
+initial one, with which Django completes tables that other initial ones have created. Code and SQL written by hand, and
+migrations that a failure leaves half applied, are refused too. pyproject.toml accepts a migration with a reason.
 """
 
 import json
@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ STYLE = (
     "prefer-robust-stmts", "prefer-text-field", "prefer-timestamptz", "require-lock-timeout",
     "require-statement-timeout", "transaction-nesting",
 )  # fmt: skip
+CREATION = re.compile(r'CREATE TABLE "(\w+)" ')
+CHANGE = re.compile(r'(?:ALTER TABLE|CREATE INDEX "\w+" ON) "(\w+)"')
 CONCURRENT = ("AddIndexConcurrently", "RemoveIndexConcurrently")
 
 
@@ -88,12 +90,14 @@ def find_problems(found: Mapping[str, list[Finding]], accepted: Mapping[str, str
 def find_in_migration(migration: Migration, state: ProjectState) -> Iterator[Finding]:
     """Yield the findings of a migration. `state` has the models before it."""
     yield from find_in_operations(migration)
+    labels = [key for key in state.models if key[0] == migration.app_label and migration.initial]
+    new = {state.apps.get_model(*label)._meta.db_table for label in labels}
     try:
         sql = build_sql(migration, state)
     except ValueError as error:  # Django reads the names of some constraints from a migrated database
         yield Finding("unknown-sql", f"The SQL cannot be determined: {error}", migration.name)
     else:
-        yield from run_squawk(sql, is_atomic=migration.atomic)
+        yield from run_squawk(sql, new, is_atomic=migration.atomic)
 
 
 def build_sql(migration: Migration, state: ProjectState) -> str:
@@ -103,7 +107,8 @@ def build_sql(migration: Migration, state: ProjectState) -> str:
     return "\n".join(editor.collected_sql)
 
 
-def run_squawk(sql: str, *, is_atomic: bool) -> Iterator[Finding]:
+def run_squawk(sql: str, new: Collection[str] = (), *, is_atomic: bool) -> Iterator[Finding]:
+    """Yield the findings in the statements. `new` are tables that have no rows, beside those that they create."""
     command = [str(SQUAWK), "--reporter", "json", "--pg-version", OLDEST_POSTGRESQL, "--exclude", ",".join(STYLE)]
     command += ["--assume-in-transaction"] if is_atomic else ["--no-assume-in-transaction"]
     done = subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
@@ -111,14 +116,14 @@ def run_squawk(sql: str, *, is_atomic: bool) -> Iterator[Finding]:
         raise RuntimeError(f"squawk failed: {done.stderr or done.stdout}")
     lines = sql.splitlines()
     for each in json.loads(done.stdout):
-        if not changes_new_table(lines[each["line"]], sql):
+        if not changes_new_table(lines[each["line"]], {*new, *CREATION.findall(sql)}):
             yield Finding(each["rule_name"], each["message"], lines[each["line"]])
 
 
-def changes_new_table(statement: str, sql: str) -> bool:
-    """Return whether a statement alters a table that the same migration creates. squawk knows this in some rules."""
-    found = re.match(r'ALTER TABLE ("\w+")', statement)
-    return found is not None and f"CREATE TABLE {found[1]} " in sql
+def changes_new_table(statement: str, new: Collection[str]) -> bool:
+    """Return whether a statement alters or indexes a new table. squawk knows this in some rules."""
+    found = CHANGE.match(statement)
+    return found is not None and found[1] in new
 
 
 def find_in_operations(migration: Migration) -> Iterator[Finding]:

@@ -37,9 +37,9 @@ UNIQUE = models.UniqueConstraint(fields=["title"], name="test_unique")
 AUTHOR = models.ForeignKey("users.User", models.CASCADE, null=True, related_name="+")
 
 
-def find(*operations: Operation, is_atomic: bool = True) -> list[str]:
+def find(*operations: Operation, is_atomic: bool = True, **attributes: Any) -> list[str]:
     """Return the rules that a new migration of `blog` breaks."""
-    migration = build_migration(*operations, is_atomic=is_atomic)
+    migration = build_migration(*operations, is_atomic=is_atomic, **attributes)
     return [each.rule for each in find_in_migration(migration, load_state().clone())]
 
 
@@ -51,8 +51,8 @@ def load_state() -> ProjectState:
     return state
 
 
-def build_migration(*operations: Operation, is_atomic: bool = True) -> Migration:
-    attributes = {"operations": list(operations), "atomic": is_atomic}
+def build_migration(*operations: Operation, is_atomic: bool = True, **more: Any) -> Migration:
+    attributes = {"operations": list(operations), "atomic": is_atomic, **more}
     migration: Migration = type("Migration", (Migration,), attributes)("9999_test", "blog")
     return migration
 
@@ -85,6 +85,12 @@ def test_migration_that_expands_is_accepted(operations: list[Operation]) -> None
 @OUTSIDE_OF_A_TRANSACTION
 def test_concurrent_index_is_accepted_outside_of_a_transaction() -> None:
     assert find(AddIndexConcurrently("post", INDEX), is_atomic=False) == []
+
+
+def test_second_initial_migration_completes_the_tables_of_the_first() -> None:
+    key = models.ForeignKey("users.User", models.CASCADE, null=True)
+
+    assert find(AddIndex("post", INDEX), add(key), initial=True) == []
 
 
 def test_constraint_is_validated_in_a_migration_after_its_own() -> None:
