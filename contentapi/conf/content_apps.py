@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 SCHEMA_DIR = Path(__file__).resolve().parents[2] / "schema"
 OWN_TYPE = re.compile(r"^type (\w+)[^{#\"]*@type\s*\(([^)]*)\)", re.MULTILINE)
+WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+FIRST_WORD = re.compile(r"^[A-Z]+(?![a-z])|^[A-Z]")
 ARGUMENT = re.compile(r'(\w+)\s*:\s*"?(\w+)')
 
 READERS = ("public", "member", "staff")  # from all to few
@@ -36,7 +38,17 @@ def find_own_access(folder: Path) -> Iterator[OwnAccess]:
     for path in sorted(folder.glob("*.graphql")):
         for name, arguments in OWN_TYPE.findall(path.read_text("utf-8")):
             given = dict(ARGUMENT.findall(arguments))
-            plural = re.sub(r"(?<!^)(?=[A-Z])", "-", given.get("plural", f"{name}s")).lower()
+            plural = separate_words(given.get("plural", f"{lower_first_word(name)}s"), "-")
             found = OwnAccess(plural, given.get("read", "public"), given.get("write", "editor"))
             if found.read in READERS and found.write in WRITERS and plural not in RESOURCES:
                 yield found
+
+
+def separate_words(name: str, separator: str) -> str:
+    """Return a name of the API as words: `menu cards` for `menuCards`, and `faq entry` for `FAQEntry`."""
+    return WORDS.sub(separator, name).lower()
+
+
+def lower_first_word(name: str) -> str:
+    """Return the name of a type as that of a field: `menuCard` for `MenuCard`, and `faqEntry` for `FAQEntry`."""
+    return FIRST_WORD.sub(lambda found: found[0].lower(), name)

@@ -20,6 +20,7 @@ from contentapi.core.errors import Malformed
 
 DEFAULT_PAGE = 10
 DIGITS = 19  # of the largest id
+PAGE_PARAMETERS = frozenset({"limit", "offset", "cursor", "fields"})  # of each list in REST
 Filters = Mapping[str, Any]  # of JSON values
 
 

@@ -11,7 +11,15 @@ from urllib.parse import urlencode
 import msgspec
 
 from contentapi.core.errors import Malformed
-from contentapi.core.pagination import DEFAULT_PAGE, Filters, Position, decode_cursor, encode_cursor, require_page_size
+from contentapi.core.pagination import (
+    DEFAULT_PAGE,
+    PAGE_PARAMETERS,
+    Filters,
+    Position,
+    decode_cursor,
+    encode_cursor,
+    require_page_size,
+)
 from contentapi.core.text import consume_into_json_array, require_storable
 from contentapi.http.response import Response
 
@@ -70,8 +78,8 @@ def parse_page_params(
     has_offset: bool = True,  # if the collection is not too long to be counted
 ) -> PageRequest:
     """Parse the query parameters of a collection. Raises `Malformed` for unknown, repeated and invalid ones."""
-    known = {"limit", "cursor", "fields", *filters}  # the request has read `fields`
-    values = parse_query_parameters(parameters, known | {"offset"} if has_offset else known)
+    known = PAGE_PARAMETERS.union(filters)  # the request has read `fields`
+    values = parse_query_parameters(parameters, known if has_offset else known - {"offset"})
     if "offset" in values and "cursor" in values:
         raise Malformed("Send offset or cursor, not both.")
     filter_values = {name: values[name] for name in sorted(filters) if name in values}

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from contentapi.core.text import convert_to_camel
 from contentapi.types.declared import Related
 from contentapi.types.fields import AUTHOR, Kind, OwnField, OwnType
 
@@ -77,6 +78,12 @@ def list_audience(own: OwnType) -> dict[str, bool]:
         "has_publication": own.has_publication,
         "has_author": own.find_field(AUTHOR) is not None,
     }
+
+
+def find_event_names(own: OwnType) -> dict[str, str]:
+    """Return the names in the API that do not follow from those of the columns: `imageURL` for `image_url`."""
+    names = {field.input_column: field.input_name for field in own.fields}
+    return {column: name for column, name in names.items() if convert_to_camel(column) != name}
 
 
 def list_event_columns(own: OwnType) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 from django.conf import settings
 from graphql import ObjectTypeDefinitionNode, ObjectTypeExtensionNode, TypeDefinitionNode, print_ast
 
-from contentapi.conf.content_apps import READERS, WRITERS, OwnAccess, find_own_access
+from contentapi.conf.content_apps import READERS, WRITERS, OwnAccess, find_own_access, lower_first_word
 from contentapi.types.fields import AUTHOR, OwnField, OwnType, SdlError, name_place
 from contentapi.types.names import require_free_names
 from contentapi.types.sdl import (
@@ -117,7 +117,7 @@ def read_own_type(node: ObjectTypeDefinitionNode, path: Path, enums: Mapping[str
     fields = [field for field in node.fields or () if field.name.value not in standard]
     return OwnType(
         name=name,
-        plural=arguments["plural"] or f"{name[0].lower()}{name[1:]}s",
+        plural=arguments["plural"] or f"{lower_first_word(name)}s",
         app=arguments["app"],
         file=path,
         read=arguments["read"],

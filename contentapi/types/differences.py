@@ -50,10 +50,12 @@ def list_differences(own: OwnType, *, is_complete: bool = False) -> Iterator[Dif
 
 
 def describe_difference(own: OwnType, what: str, *names: str) -> Difference:
-    """Return a difference of the model with the lines of the code that have these names."""
-    code = write_models(own, load_targets()) if names else ""
-    lines = [line for name in names for line in find_lines(code, name)]
-    return Difference(f"{own.place}{what}", f"{own.app}/models.py", lines)
+    """Return a difference of the model with those lines of the code with these names that its file lacks."""
+    code, file = write_models(own, load_targets()) if names else "", own.file.parents[1] / own.app / "models.py"
+    present = file.read_text("utf-8") if file.exists() else ""
+    found = [find_lines(code, name) for name in names]
+    missing = [line for lines in found if "\n".join(lines) not in present for line in lines]
+    return Difference(f"{own.place}{what}", f"{own.app}/models.py", missing)
 
 
 def find_lines(code: str, name: str) -> list[str]:
@@ -74,7 +76,8 @@ def list_column_differences(own: OwnType, model: type[models.Model]) -> Iterator
     for field in own.fields:
         if not is_same(field, columns.pop(field.column, None), targets):
             place = f".{field.name} differs from {own.app}/models.py"
-            yield describe_difference(own, f"{place}: manage.py start_type {own.name} --diff shows it.", field.column)
+            message = f"{place}: manage.py start_type {own.name} --diff shows it."
+            yield describe_difference(own, message, *map(str.upper, field.values), field.column)
     yield from list_other_column_differences(own, columns)
 
 
@@ -113,7 +116,8 @@ def find_triggers(model: type[models.Model]) -> dict[Any, Any]:
 def list_trigger_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
     """Yield that the triggers were made for another `read` or `publication`: events would have another audience."""
     present = find_triggers(model)
-    for each in announce_rows(own.name.lower(), [], **list_audience(own)):
+    audience: Any = list_audience(own)
+    for each in announce_rows(own.name.lower(), [], **audience):
         if each.name != "announce_updated" and present.get(each.name, each.func) != each.func:
             what = f": the triggers of {own.app}/models.py have another read or publication."
             yield describe_difference(own, what, "triggers")

@@ -15,6 +15,8 @@ from django.db import models
 from graphql import StringValueNode, print_ast
 from msgspec import Meta
 
+from contentapi.conf.content_apps import lower_first_word, separate_words
+
 AUTHOR = "author"
 TAG = "tag"
 MAX_TEXT = 1000  # characters of a text without `maxLength`
@@ -191,7 +193,7 @@ class OwnType:
     @property
     def singular(self) -> str:
         """The name of the root field: `recipe`."""
-        return self.name[0].lower() + self.name[1:]
+        return lower_first_word(self.name)
 
     @cached_property
     def path(self) -> str:
@@ -249,11 +251,6 @@ class OwnType:
 
     def find_field(self, name: str) -> OwnField | None:
         return next((field for field in self.fields if field.name == name), None)
-
-
-def separate_words(name: str, separator: str) -> str:
-    """Return a name of the API as words: `menu cards` for `menuCards`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", separator, name).lower()
 
 
 def name_place(path: Path, name: str) -> str:

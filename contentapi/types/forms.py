@@ -141,5 +141,6 @@ def build_form(own: OwnModel) -> type[OwnForm]:
     fields = {name: build_form_field(own, field) for name, field in names.items()}
     meta = type("Meta", (), {"model": own.model, "fields": []})
     kind: Any = type(OwnForm)
-    form: type[OwnForm] = kind(f"{own.sdl.name}Form", (OwnForm,), {**fields, "own": own, "Meta": meta})
+    attributes = {**fields, "own": own, "Meta": meta, "api_fields": {names[name].input_name: name for name in names}}
+    form: type[OwnForm] = kind(f"{own.sdl.name}Form", (OwnForm,), attributes)
     return form

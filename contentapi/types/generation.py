@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from graphlib import TopologicalSorter
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,14 @@ from django.core.management import call_command
 from django.template import Context, Engine
 
 from contentapi.core.identity import EDITORS, WRITERS, Role
-from contentapi.types.columns import list_arguments, list_audience, list_event_columns, list_indexes, list_rules
+from contentapi.types.columns import (
+    find_event_names,
+    list_arguments,
+    list_audience,
+    list_event_columns,
+    list_indexes,
+    list_rules,
+)
 from contentapi.types.declared import Related, list_targets
 from contentapi.types.fields import TRAITS, Kind, OwnField, OwnType, convert_to_snake
 
@@ -31,6 +39,7 @@ MIGRATION = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 DEPENDENCIES = "    dependencies = [\n"
+DEPENDENCY = re.compile(r"^        \('(\w+)', '(\w+)'\),", re.MULTILINE)
 NEEDED = """        ('contentapi', '0001_initial'),  # the sequence of the ids
         ('events', '0001_initial'),  # the table of new events
 """
@@ -60,7 +69,9 @@ def list_files(own: OwnType, root: Path, types: Sequence[OwnType], related: Rela
 
 def write_sdl(own: OwnType) -> str:
     """Return the SDL that follows the type."""
-    return render("schema.graphql", own, read_rule=READ_RULES[own.read].format(path=own.path))
+    read_rule = READ_RULES[own.read].format(path=own.path)
+    # A template would take the field `items` for the method of the mapping
+    return render("schema.graphql", own, read_rule=read_rule, filters=own.filters.items())
 
 
 def write_models(own: OwnType, targets: Related) -> str:
@@ -76,6 +87,7 @@ def write_models(own: OwnType, targets: Related) -> str:
         has_arrays=any(field.is_list for field in own.fields),
         has_gin="GinIndex" in kinds,
         event_columns=list_event_columns(own),
+        event_names=find_event_names(own),
         audience=list_audience(own).items(),
         enums={field.type_name: field.values for field in own.fields if field.kind == Kind.ENUM}.items(),
         text=(*texts, 'f"{self.pk}"')[0],
@@ -147,7 +159,16 @@ def write_migrations(apps: Sequence[str]) -> dict[Path, str]:
         if file:
             needed = text.replace(DEPENDENCIES, f"{DEPENDENCIES}{NEEDED}", 1)
             found[Path(app, "migrations", file)] = f"{needed}\n"
-    return found
+    return sort_by_dependencies(found)
+
+
+def sort_by_dependencies(migrations: Mapping[Path, str]) -> dict[Path, str]:
+    """Return the texts with each after those that it needs: Django can load what is there after an interruption."""
+    needed = {
+        path: {Path(app, "migrations", f"{name}.py") for app, name in DEPENDENCY.findall(text)} & migrations.keys()
+        for path, text in migrations.items()
+    }
+    return {path: migrations[path] for path in TopologicalSorter(needed).static_order()}
 
 
 def write_file(path: Path, text: str) -> None:

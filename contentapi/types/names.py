@@ -7,7 +7,7 @@ from collections.abc import Collection
 from django.db import models
 
 from contentapi.conf.content_apps import RESOURCES
-from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
+from contentapi.types.fields import TAG, Kind, OwnField, OwnType, SdlError
 
 # The reserved key words of PostgreSQL (Appendix C of its manual)
 SQL = re.compile(
@@ -23,7 +23,7 @@ LONGEST = 60  # characters of a column: PostgreSQL keeps 63, and that of a relat
 # Names of rows and of pages
 KERNEL = re.compile(
     "id|created_at|updated_at|published_at|version|shard_key|node|cursor|expected_version|input|first|last|before|after|"
-    "page|per_page|order_by|filter|actor|provided|after_pk|own|opened_version|list|str|models|timezone|self"
+    "page|per_page|order_by|fields|filter|actor|provided|after_pk|own|opened_version|list|str|models|timezone|self"
 )
 # Beginnings of paths, besides those of the resources
 PATHS = (
@@ -71,7 +71,7 @@ def require_free_enum(own: OwnType, field: OwnField) -> None:
 
 def require_free_columns(own: OwnType) -> None:
     """Raise `SdlError` for a field whose name an attribute of the row, or another field, has."""
-    used: set[str] = set()
+    used = {TAG} if own.find_field("tags") else set()  # the filter by one of them
     for field in own.fields:
         if problem := find_problem(field.column):
             raise SdlError(f"{own.place}.{field.name}: {problem}.")

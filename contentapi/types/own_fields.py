@@ -22,6 +22,7 @@ from graphql import (
 )
 
 from contentapi.core.errors import ApiError, Invalid
+from contentapi.core.pagination import PAGE_PARAMETERS
 from contentapi.types import sdl
 from contentapi.types.fields import Kind, OwnField, SdlError, convert_to_snake, name_place, write_filter
 from contentapi.types.sdl import Files
@@ -150,7 +151,7 @@ def read_own_fields(folder: Path, own: OwnFields) -> OwnFields:
     files = read_files(folder)
     enums = sdl.collect_enums(files)
     taken = {*list_fields(files, own.type_name, *own.inputs, *own.copies)}
-    filters = {*list_fields(files, own.filter_input)}
+    filters = {*list_fields(files, own.filter_input), *PAGE_PARAMETERS}
     fields: dict[str, OwnField] = {}
     for place, node in iterate_own_nodes(files, own.type_name):
         field = sdl.read_field(node, ("own",), enums, place)
@@ -160,7 +161,7 @@ def read_own_fields(folder: Path, own: OwnFields) -> OwnFields:
         if field.is_filterable and not own.filter_input:
             raise SdlError(f"{place}: {own.type_name} has no filter.")
         if field.is_filterable and field.name in filters:
-            raise SdlError(f"{place}: the name is taken by {own.filter_input}.")
+            raise SdlError(f"{place}: the name is taken by {own.filter_input} or its pages.")
         if name in fields:
             raise SdlError(f"{place}: another own field has this name.")
         fields[name] = check_field(field, place)

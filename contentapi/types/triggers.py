@@ -1,6 +1,7 @@
 """The triggers that announce the events of an own type, for its model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import pgtrigger
 
@@ -14,9 +15,17 @@ BECOMES = (
 
 
 def announce_rows(
-    kind: str, columns: Sequence[str], *, is_public: bool, has_publication: bool, has_author: bool
+    kind: str,
+    columns: Sequence[str],
+    *,
+    is_public: bool,
+    has_publication: bool,
+    has_author: bool,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> list[pgtrigger.Trigger]:
     """Return the triggers of a model. `kind` begins the names of its events. A change of a column is a new version.
+
+    `names` are those of columns in the API, where they do not follow from the columns: `imageURL` for `image_url`.
 
     `is_public` is whether everybody may read the type: of one with a publication, what is published.
     """
@@ -39,7 +48,7 @@ def announce_rows(
             **was,
             condition="OLD.version <> NEW.version",
             type=f"'{kind}.' || {BECOMES}" if has_publication else f"'{kind}.updated'",
-            changes=build_changes(columns),
+            changes=build_changes(columns, **names),
             is_public=f"{was_public} OR {is_now_public}",
             owner_ids=owner.format(f"{old}, {new}" if has_author else ""),
         ),

@@ -56,11 +56,11 @@ class Command(OperatorCommand):
             require_own_app(each)
             require_tables(each, types, started)
         missing = {path: text for each in started for path, text in list_missing_files(each, types).items()}
-        if not missing and has_migration(own):
+        without = [each.app for each in started if not has_migration(each)]
+        if not missing and not without:
             raise CommandError(f"{own.name} exists, with all its files.")
         for path, text in missing.items():
             self.write(path, text)
-        without = [each.app for each in started if not has_migration(each)]
         if all(map(apps.is_installed, without)):
             for path, text in write_migrations(without).items() if without else ():
                 self.write(settings.BASE_DIR / path, text)
@@ -93,7 +93,10 @@ def list_missing_files(own: OwnType, types: Mapping[str, OwnType]) -> dict[Path,
 
 
 def has_migration(own: OwnType) -> bool:
-    return any((settings.BASE_DIR / own.app / "migrations").glob("0*.py"))
+    """Return whether there is a table. Types that lead to each other get some of their keys by a second migration."""
+    migrations = [path.read_text("utf-8") for path in (settings.BASE_DIR / own.app / "migrations").glob("0*.py")]
+    keys = [field.column for field in own.relations if not field.is_list]
+    return bool(migrations) and all(f"'{key}'" in "".join(migrations) for key in keys)
 
 
 def require_own_app(own: OwnType) -> None:

@@ -18,6 +18,7 @@ from contentapi.management.commands import start_type
 from contentapi.types.declared import load_own_types
 from tests.contentapi.types.sdl import RECIPE, write_schema
 
+MIGRATION = "('cover', ), ('author', )"
 FILES = {
     "recipes/__init__.py",
     "recipes/api.py",
@@ -58,9 +59,22 @@ def test_types_without_a_table_are_listed(project: Path, capsys: pytest.CaptureF
     call_command("start_type")
     assert capsys.readouterr().out == "Recipe\n"
 
-    write(project, "recipes/migrations/0001_initial.py", "")
+    write(project, "recipes/migrations/0001_initial.py", MIGRATION)
     call_command("start_type")
     assert capsys.readouterr().out == ""
+
+
+def test_interrupted_second_migration_is_written(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call_command("start_type", "Recipe")
+    write(project, "recipes/migrations/0001_initial.py", "('author', )")  # and not yet the key `cover`
+    monkeypatch.setattr(apps, "is_installed", lambda _: True)
+    second = {Path("recipes/migrations/0002_initial.py"): MIGRATION}
+    monkeypatch.setattr(start_type, "write_migrations", lambda names: second if names == ["recipes"] else {})
+
+    call_command("start_type", "Recipe")
+
+    assert (project / "recipes/migrations/0002_initial.py").read_text() == MIGRATION
+    refuse(project, "Recipe exists, with all its files.")
 
 
 def test_files_are_written_and_then_another_process_writes_the_migration(project: Path) -> None:
@@ -90,7 +104,7 @@ def test_second_run_writes_what_is_missing_and_nothing_else(project: Path) -> No
 
 def test_type_with_all_its_files_is_refused(project: Path) -> None:
     call_command("start_type", "Recipe")
-    write(project, "recipes/migrations/0001_initial.py", "")
+    write(project, "recipes/migrations/0001_initial.py", MIGRATION)
 
     refuse(project, "Recipe exists, with all its files.")
 

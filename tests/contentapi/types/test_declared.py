@@ -90,6 +90,12 @@ def test_defaults_of_a_declaration(tmp_path: Path) -> None:
     assert recipe.find_field("cookedAt")
 
 
+def test_names_in_capitals_are_words(tmp_path: Path) -> None:
+    (faq,) = read_own_types(write_schema(tmp_path, RECIPE.replace("type Recipe", "type FAQEntry")), RELATED)
+
+    assert (faq.singular, faq.plural, faq.path, faq.noun) == ("faqEntry", "faqEntrys", "faq-entrys", "faq entry")
+
+
 def test_own_types_relate_to_each_other(tmp_path: Path) -> None:
     step = STEP.format(read="staff", publication="false").replace("publishedAt", "cookedAt")
     recipe = RECIPE.replace("cover: Image", "cover: Image first_: Int best: Recipe").replace("first_: Int", "")
@@ -157,6 +163,8 @@ def test_declaration_is_refused_with_the_field(tmp_path: Path) -> None:
         ("steps: String!", "order: String!", "Recipe.order: the name is a reserved word of SQL."),
         ("steps: String!", "fullClean: String!", "Recipe.fullClean: Django's models have this name."),
         ("steps: String!", "shardKey: String!", "Recipe.shardKey: the server uses this name."),
+        ("steps: String!", "fields: String!", "Recipe.fields: the server uses this name."),
+        ("cover: Image", "tag: Boolean", "Recipe.tag: another field needs the name tag too."),
         ("steps: String!", "self: String!", "Recipe.self: the server uses this name."),
         ("steps: String!", f"{'s' * 61}: String!", "name of its column has more than 60 characters"),
         ("steps: String!", "coverId: String!", "Recipe.cover: another field needs the name coverId too."),

@@ -84,7 +84,6 @@ def test_model_of_start_type_is_that_of_the_sdl(recipe: OwnType, model: type[mod
         ),
         ("rating", {"is_required": True}, "    rating = models.FloatField()"),
         ("tags", {"is_list": False, "is_required": True}, "    tags = models.CharField(max_length=1000, blank=True)"),
-        ("course", {"values": ("starter",)}, "    course = models.CharField(max_length=7, choices=Course.choices)"),
     ],
 )
 def test_column_that_differs_is_named(
@@ -118,6 +117,19 @@ def test_constraint_that_differs_is_named(recipe: OwnType, model: type[models.Mo
 
     assert "Recipe.servings: recipes/models.py differs in the constraint recipes_recipe_servings_range" in found.message
     assert "Q(servings__gte=1, servings__lte=50)" in "".join(found.lines)
+
+
+def test_only_the_value_that_an_enum_lacks_is_printed(recipe: OwnType) -> None:
+    (recipe.file.parents[1] / "recipes").mkdir()
+    (recipe.file.parents[1] / "recipes" / "models.py").write_text(write_models(recipe, {}))
+    changed = change_field(recipe, "course", values=("starter", "main", "dessert", "snack"))
+
+    found = [
+        *list_column_differences(changed, build_model(recipe)),
+        *list_rule_differences(changed, build_model(recipe)),
+    ]
+
+    assert [line for each in found for line in each.lines] == ['    SNACK = "snack"']
 
 
 def test_key_leads_to_the_table_of_the_type() -> None:

@@ -133,6 +133,14 @@ def test_model_without_publication_has_no_order_of_publications(card_files: dict
     assert "publi" not in card_files["menus/models.py"].replace("is_public", "").replace("has_publication", "")
 
 
+def test_field_can_be_named_like_a_method_of_mappings_and_have_capitals(tmp_path: Path) -> None:
+    own = read_types(tmp_path, recipes=RECIPE.replace("cover: Image", "items: Boolean imageURL: String"))["Recipe"]
+    files = list_files(own, tmp_path, [own], RELATED)
+
+    assert '"""Only those with this `items`.""" items: Boolean' in write_sdl(own)
+    assert 'names={"image_url": "imageURL"},' in files[tmp_path / "recipes/models.py"]
+
+
 def test_test_makes_what_a_relation_requires(card_files: dict[str, str]) -> None:
     text = card_files["tests/menus/test_menu_card.py"]
 
@@ -178,19 +186,21 @@ def test_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_migrations_of_several_apps_are_separated(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "class Migration:\n    dependencies = [\n    ]\n\n    operations = [\n        {},\n    ]\n"
+    text = "class Migration:\n    dependencies = [\n{}    ]\n\n    operations = [\n        {},\n    ]\n"
+    needed = ["", "        ('meals', '0001_initial'),\n", ""]
     files = [("cooks", "0001_initial.py"), ("", "0002_initial.py"), ("meals", "0001_initial.py")]
     printed = "".join(
         f"{f'Migrations for {app!r}:' if app else ''}\n  {file}\n    + Add field\n"
-        f"Full migrations file '{file}':\n{text.format(place)}\n"
+        f"Full migrations file '{file}':\n{text.format(needed[place], place)}\n"
         for place, (app, file) in enumerate(files)
     )
     monkeypatch.setattr(generation, "call_command", lambda *_, stdout, **__: stdout.write(printed))
 
     found = generation.write_migrations(["cooks", "meals"])
 
-    assert [*found] == [Path(app or "cooks", "migrations", file) for app, file in files]
-    assert [re.findall(r"^        (\d),$", each, re.MULTILINE) for each in found.values()] == [["0"], ["1"], ["2"]]
+    # After an interruption, Django could not load a migration whose dependencies are not there
+    assert [*found] == [Path(app or "cooks", "migrations", file) for app, file in (files[0], files[2], files[1])]
+    assert [re.findall(r"^        (\d),$", each, re.MULTILINE) for each in found.values()] == [["0"], ["2"], ["1"]]
     assert all("('events', '0001_initial')" in each and each.endswith("\n    ]\n") for each in found.values())
 
 

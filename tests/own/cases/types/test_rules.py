@@ -136,18 +136,19 @@ def test_conflict_names_only_rows_that_the_caller_may_see() -> None:
     assert str(refused.value) == message
 
 
-def test_fields_can_be_named_like_parameters_and_have_digits(gql: GraphQL) -> None:
-    values = {**BODY, "model": "Gas 7", "line2": "With leeks"}
+def test_fields_can_be_named_like_parameters_and_have_digits_and_capitals(gql: GraphQL) -> None:
+    values = {**BODY, "model": "Gas 7", "line2URL": "With leeks"}
     actor = make_actor(Role.EDITOR)
-    create = "mutation C($input: CreateDishInput!) { createDish(input: $input) { dish { model line2 } } }"
+    create = "mutation C($input: CreateDishInput!) { createDish(input: $input) { dish { model line2URL } } }"
 
     rest = send_request("POST", "/dishes", values, actor=actor)
     graph = gql(create, input=values, actor=actor)
 
-    assert (rest.status, rest.body["model"], rest.body["line2"]) == (201, "Gas 7", "With leeks")
-    assert graph.data["createDish"]["dish"] == {"model": "Gas 7", "line2": "With leeks"}
-    changed = send_request("PATCH", f"/dishes/{rest.body['id']}", {"line2": "New"}, actor=actor)
-    assert changed.body["line2"] == "New"
+    assert (rest.status, rest.body["model"], rest.body["line2URL"]) == (201, "Gas 7", "With leeks")
+    assert graph.data["createDish"]["dish"] == {"model": "Gas 7", "line2URL": "With leeks"}
+    changed = send_request("PATCH", f"/dishes/{rest.body['id']}", {"line2URL": "New"}, actor=actor)
+    assert changed.body["line2URL"] == "New"
+    assert OutboxEvent.objects.get(type="dish.updated").changes == ["line2URL"]
 
 
 def test_named_rows_are_locked_until_the_write_ends() -> None:
