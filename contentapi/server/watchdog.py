@@ -163,7 +163,7 @@ class Progress:
         """Count one step, and return whether the master may know of it."""
         self.retiring += timeouts.LIFE_SIGN_INTERVAL if WORKER.is_retiring else 0.0
         if WORKER.slots is not None:
-            is_stalled = WORKER.slots.are_exhausted and WORKER.slots.released == self.released
+            is_stalled = not WORKER.slots.unused and WORKER.slots.released == self.released
             self.released = WORKER.slots.released
             self.stalled = self.stalled + timeouts.LIFE_SIGN_INTERVAL if is_stalled else 0.0
         return self.stalled <= self.stall and self.retiring <= self.end

@@ -31,7 +31,7 @@ def hold_the_interpreter_lock(*_):
 
 def take_all_slots(*_):
     slots = sys.modules["contentapi.server.worker"].WORKER.slots
-    while not slots.are_exhausted:
+    while slots.unused:
         slots.enter()
 
 signal.signal(signal.SIGVTALRM, hold_the_interpreter_lock)

@@ -74,10 +74,6 @@ def connect(target: Target) -> Connection:
     return connection
 
 
-def get_major(connection: Connection) -> int:
-    return connection.info.server_version // 10_000
-
-
 def count_rows(connection: Connection) -> dict[str, int]:
     """Return the number of rows of each table, by its name."""
     rows = {}
@@ -138,8 +134,7 @@ def run_program(command: Sequence[str | Path], environment: Mapping[str, str], g
 
     An exception, as of a signal, ends it too. Raises `CommandError` if it fails.
     """
-    streams: dict[str, Any] = {"input": given, "capture_output": True, "text": True, "errors": "replace"}
-    done = subprocess.run(command, env=environment, check=False, **streams)
+    done = subprocess.run(command, env=environment, check=False, input=given, capture_output=True, errors="replace")
     if done.returncode:
         reason = done.stderr.strip() or f"Its status is {done.returncode}."
         raise CommandError(f"{Path(command[0]).name} failed. {reason}")

@@ -94,7 +94,7 @@ def write_archive(path: Path, archive: Path, report: Report) -> Manifest:
     """Write a complete archive, which `pg_restore` reads to its end, and return its manifest."""
     target = database.read_target()
     with database.connect(target) as connection:
-        major = database.get_major(connection)
+        major = connection.info.server_version // 10_000
         version = connection.info.parameter_status("server_version")
         program = database.find_program("pg_dump", major)
         report(f"Writing {path} with {program.path} ({program.version}).")

@@ -33,7 +33,7 @@ def restore_backup(path: Path, *, report: Report) -> dict[str, int]:
     target = database.read_target()
     with database.connect(target) as connection:
         require_empty_database(connection)
-        program = database.find_program("pg_restore", database.get_major(connection))
+        program = database.find_program("pg_restore", connection.info.server_version // 10_000)
         listing = list_archive(path, program, target)
         report(f"Restoring {path} into {connection.info.dbname} with {program.path} ({program.version}).")
         run_restore(path, program, listing, connection.info.dbname, target)

@@ -1,17 +1,15 @@
 """The hooks of a distributed database."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db.models import QuerySet
 
 from contentapi.db.citus.shards import bind_shard
-from contentapi.db.distribution import CLAIMS, Backend, IsHeld
+from contentapi.db.distribution import CLAIMS, Backend, IsHeld, Row, T
 from contentapi.db.placement import get_shard_key
 from contentapi.db.statements import execute, fetch_column
 
-T = TypeVar("T")
-Row = TypeVar("Row")
 # Of the claims of an object, on the coordinator, which releases it when the transaction has ended on all nodes
 LOCK_HOLDER = "SELECT pg_advisory_xact_lock(-%s)"
 # Locks the row, and returns the object that has it

@@ -67,7 +67,7 @@ class EmbeddedServer:
                 if self._lock is None:  # released: this process is ending
                     return False
                 fcntl.flock(self._lock, fcntl.LOCK_SH)  # the parent of this worker may have released it
-                was_down = self._postmaster() is None
+                was_down = not self._is_running()
                 is_ready = self._ensure_running(POSTGRES_RESTART_LIMIT)
                 if was_down:
                     LOG.warning("The embedded PostgreSQL was not running and has been started again.")
@@ -126,7 +126,7 @@ class EmbeddedServer:
     def _ensure_running(self, patience: int) -> bool:
         """Start the server if it does not run. Returns whether it accepts connections."""
         is_ready = self._wait_until_ready(patience)
-        if not is_ready and self._postmaster() is None:
+        if not is_ready and not self._is_running():
             self._start(patience)
             is_ready = True
         self._socket_folder = self._record()[4]
@@ -154,7 +154,7 @@ class EmbeddedServer:
         self._run("pg_ctl", "start", "-w", "-t", str(patience), "-D", str(self.data), "-l", log, "-o", options)
 
     def _stop(self) -> None:
-        if self._postmaster() is not None:
+        if self._is_running():
             folder = self._record()[4]
             self._run("pg_ctl", "stop", "-w", "-m", "fast", "-D", str(self.data))
             remove_socket_folder(folder)
@@ -167,18 +167,17 @@ class EmbeddedServer:
             lines = []
         return [line.strip() for line in lines] + [""] * (8 - len(lines))
 
-    def _postmaster(self) -> psutil.Process | None:
-        """Return the server's process, or None if there is no record or a stale one, whose id may be reused."""
+    def _is_running(self) -> bool:
+        """Return whether the recorded process is the server. The record may be stale, and its id reused."""
         try:
-            process = psutil.Process(int(self._record()[0]))
-            return process if Path(process.cwd()).samefile(self.data) else None
-        except (ValueError, OSError, psutil.Error):
-            return None
+            return self._is_ours(psutil.Process(int(self._record()[0])))
+        except (ValueError, psutil.Error):
+            return False
 
     def _wait_until_ready(self, patience: float) -> bool:
         """Wait until the server accepts connections. Returns False if it does not, as when it was being stopped."""
         deadline = time.monotonic() + patience
-        while self._postmaster() is not None and time.monotonic() < deadline:
+        while self._is_running() and time.monotonic() < deadline:
             if self._record()[7] == "ready":
                 return True
             time.sleep(0.05)
@@ -186,7 +185,7 @@ class EmbeddedServer:
 
     def _clean_up_stale_server(self) -> None:
         """Remove the record, the socket and the remaining processes of a server that was killed."""
-        left = [process for process in psutil.process_iter(["name"]) if self._is_ours(process)]
+        left = [process for process in psutil.process_iter() if self._is_ours(process)]
         _, busy = psutil.wait_procs(left, timeout=3)  # idle ones end when they notice that their parent has ended
         for process in busy:
             process.kill()
@@ -196,7 +195,7 @@ class EmbeddedServer:
 
     def _is_ours(self, process: psutil.Process) -> bool:
         try:
-            return process.info["name"] == "postgres" and Path(process.cwd()).samefile(self.data)
+            return process.name() == "postgres" and Path(process.cwd()).samefile(self.data)
         except (OSError, psutil.Error):
             return False
 

@@ -100,8 +100,7 @@ THREAD = ThreadState()
 class ConnectionSlots(Lane):
     """At most `size` sets of connections. Each is leased to one thread at a time, in the order of arrival.
 
-    `patience` is the number of seconds that a thread waits for a slot or a lane. Its request then fails with
-    `NoSlotAvailable`.
+    A thread waits `patience` seconds for a slot or a lane. Its request then fails with `NoSlotAvailable`.
     """
 
     def __init__(self, size: int, *, patience: float) -> None:
@@ -111,11 +110,6 @@ class ConnectionSlots(Lane):
         self.preparation = Lane("preparation lane", 1, patience)
         self.expensive = Lane("expensive lane", max(1, size // 8), patience, most_waiting=MAX_WAITING)
         self.released = 0  # slots, since the start: the watch of the worker sees that requests progress
-
-    @property
-    def are_exhausted(self) -> bool:
-        """Whether every slot is in use."""
-        return not self.unused
 
     def acquire(self) -> Lease:
         """Lease a slot, whose connections become `django.db.connections` of this thread. Raises `NoSlotAvailable`."""
@@ -131,7 +125,9 @@ class ConnectionSlots(Lane):
                 wrappers = self.idle.popitem()[1]
             except KeyError:
                 wrappers = create_wrappers()
-            install_connections(wrappers)
+            for alias, wrapper in wrappers.items():
+                connections[alias] = wrapper
+            THREAD.connections = wrappers
         wrappers[DEFAULT_DB_ALIAS].close_if_unusable_or_obsolete()
         return wrappers
 
@@ -206,12 +202,6 @@ def create_wrappers() -> Wrappers:
     for wrapper in wrappers.values():
         wrapper.inc_thread_sharing()
     return wrappers
-
-
-def install_connections(wrappers: Wrappers) -> None:
-    for alias, wrapper in wrappers.items():
-        connections[alias] = wrapper
-    THREAD.connections = wrappers
 
 
 def uninstall_connections() -> None:

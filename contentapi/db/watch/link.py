@@ -6,7 +6,6 @@ several hosts have no common limit either, so an attempt to connect runs in a th
 """
 
 import os
-import select
 import socket
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -18,10 +17,9 @@ from typing import Any
 import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
-from psycopg import errors
+from psycopg import errors, generators
 from psycopg.adapt import Transformer
 from psycopg.pq import ExecStatus
-from psycopg.pq.abc import PGconn
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[[dict[str, Any]], Any]
@@ -105,16 +103,13 @@ class DeadlineConnection:
                     return execute(self.connection, sql, deadline)
             self.close()
             parameters = prefer_reached_host(self.alias, build_parameters(self.alias, self.options))
-            self.connection = connect_by(deadline, open_connection, parameters)
+            self.connection = connect_by(deadline, lambda given: psycopg.connect(**given, autocommit=True), parameters)
             REACHED[self.alias] = (self.connection.info.host, str(self.connection.info.port))
             return execute(self.connection, sql, deadline)
-        except TimeoutError:
-            self.close()
-            raise QueryFailed(LATE) from None
-        except psycopg.Error as error:
+        except (TimeoutError, psycopg.Error) as error:
             reason = LOST if self.connection is not None else explain_failure(str(error), self.alias)
             self.close()
-            raise QueryFailed(reason) from None
+            raise QueryFailed(LATE if isinstance(error, TimeoutError) else reason) from None
 
     def is_pooled(self, reported: int) -> bool:
         """Return whether a pooler answers: the result of `pg_backend_pid` is not the process id of the connection."""
@@ -128,29 +123,21 @@ class DeadlineConnection:
 
 def execute(connection: Connection, sql: str, deadline: float) -> Rows:
     """Return the rows of the last statement. Raises `QueryFailed`, `TimeoutError`, and psycopg's if it is lost."""
-    raw, rows, error = connection.pgconn, Rows(), None
-    raw.send_query(sql.encode())
-    while (result := wait_for_result(raw, deadline)) is not None:
-        if result.status == ExecStatus.TUPLES_OK:
-            loader = Transformer(connection)
-            loader.set_pgresult(result)
-            rows = loader.load_rows(0, result.ntuples, tuple)
-        elif result.status != ExecStatus.COMMAND_OK:
-            error = errors.error_from_result(result)
-    if error is not None:
+    connection.pgconn.send_query(sql.encode())
+    try:  # what has arrived counts, however late this thread runs
+        *_, last = connection.wait(generators.execute(connection.pgconn), timeout=max(0, deadline - monotonic()))
+    except psycopg.OperationalError:
+        if monotonic() < deadline:
+            raise
+        raise TimeoutError from None
+    if last.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+        error = errors.error_from_result(last)
+        if connection.closed:
+            raise error
         raise QueryFailed(f"PostgreSQL refused a statement of the check ({type(error).__name__}).")
-    return rows
-
-
-def wait_for_result(raw: PGconn, deadline: float) -> Any:
-    """Return the next result, or None after the last. What has arrived counts, however late this thread runs."""
-    poll = select.poll()
-    poll.register(raw.socket, select.POLLIN)
-    while raw.is_busy():
-        if not poll.poll(1000 * max(0, deadline - monotonic())):
-            raise TimeoutError
-        raw.consume_input()
-    return raw.get_result()
+    loader = Transformer(connection)
+    loader.set_pgresult(last)
+    return loader.load_rows(0, last.ntuples, tuple)
 
 
 def cut(connection: Connection) -> tuple[int, int] | None:
@@ -190,10 +177,6 @@ def prefer_reached_host(alias: str, parameters: dict[str, Any]) -> dict[str, Any
     places.sort(key=lambda place: place != REACHED[alias])
     ordered_hosts, ordered_ports = zip(*places, strict=True)
     return {**parameters, "host": ",".join(ordered_hosts), "port": ",".join(ordered_ports)}
-
-
-def open_connection(parameters: dict[str, Any]) -> Connection:
-    return psycopg.connect(**{**parameters, "autocommit": True})
 
 
 def explain_failure(message: str, alias: str) -> str:

@@ -53,6 +53,10 @@ class Server:
 
     accept_state: Callable[[State], None]
     accept_failure: Callable[[str], None]  # with the reason
+    # Takes a response, before its state: the process id of the backend
+    accept_sign_of_life: Callable[[int], object] = staticmethod(lambda _: None)
+    # Checks the connections of requests, and returns whether to ask the server
+    check_connections: Callable[[], bool] = staticmethod(lambda: True)
 
     def __init__(self, alias: str) -> None:
         self.alias = alias
@@ -105,13 +109,6 @@ class Server:
         hosts, self.asked_at = 1 + connections.settings[self.alias]["HOST"].count(","), monotonic()
         limit = self.answer_limit if self.link.connection else max(self.answer_limit, RECONNECT_LIMIT * hosts)
         self.answer = link.call_in_thread(self.link.query, self.question, self.asked_at + limit)
-
-    def check_connections(self) -> bool:
-        """Check the connections of requests. Return whether to ask the server."""
-        return True
-
-    def accept_sign_of_life(self, pid: int) -> None:
-        """Take a response, before its state. `pid` is the process id of the backend."""
 
 
 class Primary(Server):

@@ -7,7 +7,7 @@ import pytest
 from django.db import connections
 
 from contentapi.core.identity import Role
-from contentapi.db.engine.slots import ConnectionSlots, Lease, install_connections
+from contentapi.db.engine.slots import THREAD, ConnectionSlots, Lease
 from contentapi.http.request_log import SAFE_MESSAGES
 from tests.behaviour.test_graphql_failures import execute, slow_down_post_queries
 from tests.conftest import make_api_key
@@ -123,7 +123,7 @@ def test_request_that_waited_too_long_is_one_line_that_names_what_it_waited_for(
         call_application(application, "POST", "/graphql", encode_query(f"{{ waited{id(slots)}: id }}"), **JSON_TYPE)
     finally:
         slots.release(lease)
-        install_connections({"default": own})
+        connections["default"], THREAD.connections = own, {"default": own}
 
     assert get_logged_line(log, logging.ERROR) == (
         "POST /graphql 503 UNAVAILABLE NoSlotAvailable: waited 0.01 s for the preparation lane"

@@ -9,6 +9,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import generators
+from psycopg.pq.abc import PGconn
 
 from contentapi.db.watch import link as module
 from contentapi.db.watch.link import (
@@ -16,7 +18,6 @@ from contentapi.db.watch.link import (
     QueryFailed,
     connect_by,
     explain_failure,
-    open_connection,
     prefer_reached_host,
 )
 
@@ -47,17 +48,13 @@ def test_statement_ends_at_the_deadline_and_the_next_one_has_a_new_connection(co
 def test_response_that_has_arrived_counts_after_the_deadline(
     connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class LatePoll:
-        """A thread that runs only after the response has arrived."""
-
-        def register(self, descriptor: int, _: int) -> None:
-            self.descriptor = descriptor
-
-        def poll(self, _: float) -> list[int]:
-            return select.select([self.descriptor], [], [])[0]
+    def wait_and_execute(raw: PGconn) -> Any:
+        """Execute as a thread does that runs only after the response has arrived."""
+        select.select([raw.socket], [], [])
+        return generators.execute(raw)
 
     query(connection, "SELECT 1")
-    monkeypatch.setattr(module, "select", SimpleNamespace(poll=LatePoll, POLLIN=select.POLLIN))
+    monkeypatch.setattr(module, "generators", SimpleNamespace(execute=wait_and_execute))
 
     assert query(connection, "SELECT 2", seconds=0) == [(2,)]
 
@@ -147,14 +144,14 @@ def test_connection_that_comes_late_is_closed() -> None:
 
 def test_error_of_an_attempt_to_connect_is_raised_unchanged() -> None:
     with pytest.raises(psycopg.OperationalError, match="No such file"):
-        connect_by(monotonic() + 60, open_connection, {"host": "/nowhere"})
+        connect_by(monotonic() + 60, lambda given: psycopg.connect(**given), {"host": "/nowhere"})
 
 
 def test_name_resolution_that_hangs_ends_at_the_deadline(
     connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_end = Event()
-    monkeypatch.setattr(module, "open_connection", lambda _: may_end.wait() and FakeConnection())
+    monkeypatch.setattr(psycopg, "connect", lambda **_: may_end.wait() and FakeConnection())
 
     with pytest.raises(QueryFailed, match=r"^PostgreSQL does not respond in time\.$"):
         query(connection, "SELECT 1", seconds=0.1)

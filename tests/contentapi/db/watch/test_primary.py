@@ -15,13 +15,17 @@ from django.db import connection as django_connection
 
 from contentapi.conf.timeouts import ANSWER_LIMIT, CONNECT_LIMIT, WATCH_INTERVAL
 from contentapi.db.watch import link, primary
-from contentapi.db.watch.link import DatabaseSilent, open_connection
+from contentapi.db.watch.link import DatabaseSilent
 from contentapi.db.watch.primary import build_end_of_backends
 from contentapi.db.watch.servers import Servers
 from tests.contentapi.db.embedded.server_users import ServerUser, get_postmaster
 from tests.deployment.processes import wait_until
 
 PATIENCE = 60  # seconds, for a busy machine
+
+
+def connect(parameters: dict[str, Any]) -> psycopg.Connection[Any]:
+    return psycopg.connect(**parameters, autocommit=True)
 
 
 class Server:
@@ -39,7 +43,7 @@ class Server:
         self.connections: list[psycopg.Connection[Any]] = []
 
     def connect(self) -> psycopg.Connection[Any]:
-        connection: psycopg.Connection[Any] = self.watch.connect("default", self.parameters, open_connection)
+        connection: psycopg.Connection[Any] = self.watch.connect("default", self.parameters, connect)
         self.connections.append(connection)
         return connection
 
@@ -183,7 +187,7 @@ def test_backend_of_a_lost_connection_is_ended_and_no_other() -> None:
     django_connection.ensure_connection()
     parameters = django_connection.get_connection_params()
     known = {name: parameters[name] for name in ("host", "port", "user", "dbname")}
-    with open_connection(known) as lost, open_connection(known) as other:
+    with connect(known) as lost, connect(known) as other:
         # A connection by a Unix socket has the port -1.
         other.execute(build_end_of_backends({(lost.info.backend_pid, -1), (other.info.backend_pid, 7)}))
 
