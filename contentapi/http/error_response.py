@@ -46,17 +46,12 @@ def django_error_response(exception: BaseException, request: HttpRequest | None 
     return HttpResponse(response.body, status=response.status, headers=headers)
 
 
-def uncached_error_response(exception: BaseException, request: HttpRequest) -> HttpResponse:
-    response = django_error_response(exception, request)
-    response["Cache-Control"], response["X-API-Version"] = "no-store", VERSION
-    return response
-
-
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
-    error = Malformed("The request is malformed, or its Host is not one of ALLOWED_HOSTS.")
-    return uncached_error_response(error, request)
+    return respond_to_error(request, Malformed("The request is malformed, or its Host is not one of ALLOWED_HOSTS."))
 
 
 def respond_to_error(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Return the response to an exception that no view handled. Django calls this in its exception handler."""
-    return uncached_error_response(exception or sys.exc_info()[1] or Internal(), request)
+    response = django_error_response(exception or sys.exc_info()[1] or Internal(), request)
+    response["Cache-Control"], response["X-API-Version"] = "no-store", VERSION
+    return response

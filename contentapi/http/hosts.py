@@ -41,17 +41,12 @@ def is_issuer(text: str) -> bool:
     if conf.public_url:
         return text == conf.public_url
     origin = ORIGIN.fullmatch(text)
-    return origin is not None and is_our_host(origin["host"])
-
-
-def is_our_host(text: str) -> bool:
-    """Return whether a host, with or without a port, is in ALLOWED_HOSTS."""
-    return is_host_allowed(text, conf.allowed_hosts)
+    return origin is not None and is_our_host(origin["host"], conf.allowed_hosts)
 
 
 @lru_cache(1024)
-def is_host_allowed(text: str, _allowed: tuple[str, ...]) -> bool:
-    """Return Django's answer for ALLOWED_HOSTS, on which the cache depends."""
+def is_our_host(text: str, _allowed: tuple[str, ...]) -> bool:
+    """Return Django's answer whether a host, with or without a port, is in ALLOWED_HOSTS: the cache depends on them."""
     request = HttpRequest()
     request.META = {"HTTP_HOST": text}
     try:

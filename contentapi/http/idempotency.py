@@ -62,7 +62,8 @@ def replay_or_execute(actor: Actor, key: str, request: str, action: Action, rend
 
 def execute_once(user_id: int | None, key: str, request: str, action: Action, render: Render) -> Response:
     """Execute a request with the hash of its key, or return the stored response. Call this in a transaction."""
-    if not try_lock(key):
+    lock = int.from_bytes(bytes.fromhex(key)[:8], signed=True)
+    if fetch_column("SELECT pg_try_advisory_xact_lock(%s)", [lock]) != [True]:  # another transaction has it
         message = "The first request with this Idempotency-Key is still running. Try again shortly."
         raise Conflict(message, headers={"Retry-After": "1"})
     now = timezone.now()
@@ -104,12 +105,6 @@ def hash_key(actor: Actor, key: str) -> str:
 def hash_request(target: Sequence[Any], content: bytes = b"") -> str:
     """Return a hash of what a request consists of. The order of the members of an object has no effect."""
     return sha256(msgspec.json.encode(target, order="sorted") + content).hexdigest()
-
-
-def try_lock(key: str) -> bool:
-    """Take the lock of a key until the transaction ends. Return False if another transaction has it."""
-    number = int.from_bytes(bytes.fromhex(key)[:8], signed=True)
-    return bool(fetch_column("SELECT pg_try_advisory_xact_lock(%s)", [number])[0])
 
 
 def replay_response(record: IdempotencyRecord, request: str) -> Response:

@@ -15,12 +15,11 @@ from http import HTTPStatus
 from http.client import responses
 from random import random
 
-from django.db import Error as DatabaseError
-from django.db import InterfaceError
-from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled, SerializationFailure
+from django.db import ProgrammingError
 
 from contentapi.conf import conf
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal, Unavailable, to_api_error
+from contentapi.db.outages import is_outage
 from contentapi.monitoring.figures import COUNTED_METHODS, FIGURES
 from contentapi.monitoring.logs import RequestLine, find_line_handler
 from contentapi.monitoring.records import RequestRecord, current_record
@@ -37,8 +36,6 @@ SAFE_MESSAGES = {
     "UNAUTHENTICATED", "UNSUPPORTED_MEDIA_TYPE",
 }  # fmt: skip
 
-# Errors of the database that concern one statement. All others mean that the database is unavailable.
-STATEMENT_ERRORS = (QueryCanceled, LockNotAvailable, DeadlockDetected, SerializationFailure)
 HEALTH_PATHS = ("/healthz", "/readyz")
 BAD_REQUEST = HTTPStatus.BAD_REQUEST.value  # Python 3.11 calls a function for each look into an enumeration
 
@@ -120,10 +117,11 @@ def build_line(record: RequestRecord, seconds: float) -> RequestLine:
 
 
 def describe_outage(error: ApiError) -> str:
-    """Return why the database is unavailable; an empty string for an error of another kind."""
+    """Return why the database is unavailable, or lacks migrations; an empty string for an error of another kind."""
     cause = error.__cause__
-    is_outage = isinstance(cause, DatabaseError | InterfaceError) and not isinstance(cause.__cause__, STATEMENT_ERRORS)
-    return describe_exception(cause) if cause and is_outage and error.status == Unavailable.status else ""
+    if error.status != Unavailable.status or not isinstance(cause, Exception):
+        return ""
+    return describe_exception(cause) if is_outage(cause) or isinstance(cause, ProgrammingError) else ""
 
 
 def find_main_error(record: RequestRecord) -> ApiError | None:

@@ -9,7 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.core.errors import ApiError, Invalid, MethodNotAllowed, TooLarge, UnsupportedMediaType
 from contentapi.db.engine.slots import enter_expensive_lane
-from contentapi.http.error_response import uncached_error_response
+from contentapi.http.error_response import respond_to_error
 from contentapi.http.uploads import read_sent_file
 from contentapi.media.access import put_file
 from contentapi.media.folder import read_signed_upload
@@ -32,7 +32,7 @@ def receive_file(request: HttpRequest, upload_id: str) -> HttpResponse:
         if request.method != "OPTIONS":
             store_file(f"uploads/{upload_id}", request.META)
     except Exception as error:  # noqa: BLE001 - the outermost edge: every error has the same format
-        return uncached_error_response(error, request)
+        return respond_to_error(request, error)
     return HttpResponse(headers={"Allow": ", ".join(ALLOWED_METHODS), "Cache-Control": "no-store"})
 
 

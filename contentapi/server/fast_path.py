@@ -138,7 +138,7 @@ def is_eligible_for_fast_path(environ: Mapping[str, Any]) -> bool:
     return (
         not (has_origin and (len(environ["HTTP_ORIGIN"]) > LONGEST_ORIGIN or check_request_enabled.receivers))
         and (not conf.https or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
-        and is_our_host(environ.get("HTTP_HOST", ""))
+        and is_our_host(environ.get("HTTP_HOST", ""), conf.allowed_hosts)
     )
 
 
