@@ -92,8 +92,7 @@ def load_post(file: MarkdownFile, actors: dict[str, Actor]) -> None:
 def describe_images() -> None:
     """Give the images that were just stored their texts. The worker makes their files."""
     for image in Image.objects.filter(name__in=IMAGES, owner_id=None, version=1):
-        changes = {"alt": IMAGES[image.name]}
-        blog.edit_image(actor=OPERATOR.through("demo"), image_id=str(image.pk), changes=changes)
+        blog.edit_image(actor=OPERATOR.through("demo"), image_id=str(image.pk), changes={"alt": IMAGES[image.name]})
 
 
 def ensure_credentials() -> None:

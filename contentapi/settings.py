@@ -148,10 +148,8 @@ def build_database_settings(url: str) -> dict[str, Any]:
 DATABASES = {"default": build_database_settings("" if EMBEDDED else ENVIRONMENT.database_url)}
 if not EMBEDDED and ENVIRONMENT.database_replica_urls:
     for number, replica_url in enumerate(ENVIRONMENT.database_replica_urls, start=1):
-        replica = build_database_settings(replica_url)
-        options = {**replica["OPTIONS"], "connect_timeout": 2}
         # Tests read from the primary in its place.
-        DATABASES[f"replica{number}"] = {**replica, "OPTIONS": options, "TEST": {"MIRROR": "default"}}
+        DATABASES[f"replica{number}"] = {**build_database_settings(replica_url), "TEST": {"MIRROR": "default"}}
     DATABASE_ROUTERS = ["contentapi.core.replicas.ReplicaRouter"]
 
 # --- Users and passwords -------------------------------------------------------------------------------
@@ -210,8 +208,6 @@ SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
 
 CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)

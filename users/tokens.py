@@ -66,7 +66,7 @@ def generate_token_id() -> str:
 
 def verify_access_token(token: str) -> Claims:
     """Return the claims of a valid token. Raises `TokenError`. Revocation is not checked."""
-    return jwt.verify(token, get_key_ring(), is_issuer=is_issuer, audience=AUDIENCE)
+    return jwt.verify(token, get_key_ring().get, is_issuer=is_issuer, audience=AUDIENCE)
 
 
 def read_claims(token: str) -> Claims | None:

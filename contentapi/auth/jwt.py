@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn
 
 from jose import jws
 from jose.exceptions import JOSEError
@@ -29,16 +29,11 @@ REFUSED_HEADERS = frozenset({"crit", "b64", "jku", "jwk", "x5u", "x5c", "zip"})
 
 # `verify` ensures that `iss`, `sub`, `jti` and each `aud` are storable text, and that `exp` and `iat` are numbers.
 Claims = Mapping[str, Any]
+FindKey = Callable[[str | None], Key | None]  # by the id of a key; None for tokens without `kid`
 
 
 class TokenError(Exception):
     """An invalid token. The message is for logs and tests: it contains no part of the token, and no client sees it."""
-
-
-class KeyLookup(Protocol):
-    """Keys by their ids. None is the id of the key for tokens without `kid`. A dict satisfies this protocol."""
-
-    def get(self, kid: str | None, /) -> Key | None: ...
 
 
 def encode(claims: Mapping[str, Any], key: Key) -> str:
@@ -47,7 +42,7 @@ def encode(claims: Mapping[str, Any], key: Key) -> str:
 
 
 def verify(
-    token: object, keys: KeyLookup, *, is_issuer: Callable[[str], bool], audience: str, now: float | None = None
+    token: object, find_key: FindKey, *, is_issuer: Callable[[str], bool], audience: str, now: float | None = None
 ) -> Claims:
     """Return the claims of a valid token. Raises `TokenError` for any other input, and nothing else.
 
@@ -56,11 +51,11 @@ def verify(
     """
     now = time.time() if now is None else now
     cached = VERIFIED_TOKENS.get(token) if isinstance(token, str) and len(token) <= MAX_TOKEN else None
-    if cached and cached.is_valid(now, keys, is_issuer, audience):
+    if cached and cached.is_valid(now, find_key, is_issuer, audience):
         return cached.claims
     with convert_to_token_error():
         header = parse_header(token)
-    key = keys.get(header.get("kid"))
+    key = find_key(header.get("kid"))
     if key is None:
         raise TokenError("no such key")
     with convert_to_token_error():
@@ -85,10 +80,10 @@ class VerifiedToken(NamedTuple):
     valid_until: int
     length: int
 
-    def is_valid(self, now: float, keys: KeyLookup, is_issuer: Callable[[str], bool], audience: str) -> bool:
+    def is_valid(self, now: float, find_key: FindKey, is_issuer: Callable[[str], bool], audience: str) -> bool:
         return (
             self.valid_from <= now < self.valid_until
-            and keys.get(self.kid) is self.key
+            and find_key(self.kid) is self.key
             and audience in list_audiences(self.claims)
             and is_issuer(self.claims["iss"])
         )

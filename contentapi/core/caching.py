@@ -33,11 +33,11 @@ class BoundedCache(Generic[T]):
         self.limit = limit
         self.weigh = weigh
         self.weight = 0
-        self._items: OrderedDict[Hashable, CachedItem[T]] = OrderedDict()
+        self.items: OrderedDict[Hashable, CachedItem[T]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, key: Hashable) -> T | None:
-        found = self._items.get(key)
+        found = self.items.get(key)
         if found is None:
             self.misses += 1
             return None
@@ -50,22 +50,19 @@ class BoundedCache(Generic[T]):
         if weight > self.limit:
             return
         with self._lock:
-            replaced = self._items.pop(key, None)
+            replaced = self.items.pop(key, None)
             total = self.weight + weight - (replaced.weight if replaced else 0)
             while total > self.limit:
-                oldest, found = self._items.popitem(last=False)
+                oldest, found = self.items.popitem(last=False)
                 if found.is_used:
-                    found.is_used, self._items[oldest] = False, found
+                    found.is_used, self.items[oldest] = False, found
                 else:
                     total -= found.weight
-            self._items[key], self.weight = CachedItem(item, weight), total  # metrics read the weight without the lock
-
-    def count_items(self) -> int:
-        return len(self._items)
+            self.items[key], self.weight = CachedItem(item, weight), total  # metrics read the weight without the lock
 
     def clear(self) -> None:
         with self._lock:
-            self._items.clear()
+            self.items.clear()
             self.weight = 0
 
 
@@ -79,7 +76,7 @@ def count_lookups() -> Iterator[Sample]:
 def measure_caches() -> Iterator[Sample]:
     """Yield the number of items and the weight of each named cache."""
     for name, cache in NAMED_CACHES.items():
-        yield "contentapi_cache_items", (name,), cache.count_items()
+        yield "contentapi_cache_items", (name,), len(cache.items)
         yield "contentapi_cache_weight", (name,), cache.weight
 
 

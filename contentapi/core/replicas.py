@@ -127,7 +127,7 @@ def read(user_id: int | None, function: Callable[[], T]) -> T:
 
 
 def set_route(alias: str | None) -> None:
-    """Send the reads of this thread to a replica, or to the primary (None).
+    """Send the reads of this thread to a replica, or to the primary (None), whose errors then exclude no replica.
 
     The connection to a replica is checked here. At the start of a request, only that to the primary is: each check
     costs a hundredth of a small read.
@@ -135,11 +135,6 @@ def set_route(alias: str | None) -> None:
     if alias is not None:
         get_connection(alias).close_if_unusable_or_obsolete()
     ROUTE.alias = alias
-
-
-def use_primary() -> None:
-    """Send the rest of this thread's read to the primary. An error of the primary then excludes no replica."""
-    ROUTE.alias = None
 
 
 def choose_for_user(user_id: int | None) -> str | None:

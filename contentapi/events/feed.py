@@ -18,7 +18,7 @@ from django.db.models.functions import Cast
 from contentapi.core.errors import EventsExpired, Malformed, Unavailable
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import DEFAULT_PAGE, ConnectionWindow, parse_id, require_page_size
-from contentapi.core.replicas import use_primary
+from contentapi.core.replicas import set_route
 from contentapi.db.expressions import IsInArray, Term
 from contentapi.events.models import Event, Log
 from contentapi.events.sources import EventCursor, get_event_types
@@ -66,7 +66,7 @@ def read_log() -> LogState:
 
     It and all that follows is read from the primary: a replica may lack positions that the caller has seen.
     """
-    use_primary()
+    set_route(None)
     state = LOG.first()
     if state is None:
         raise Unavailable

@@ -90,8 +90,4 @@ def build_charges(limits: tuple[Limit, ...], total: int, paid: int, writes: int)
     return (*charges, Charge.to(writes, WRITES)) if writes else tuple(charges)
 
 
-def forget_charges(**_: object) -> None:
-    build_charges.cache_clear()
-
-
-setting_changed.connect(forget_charges)
+setting_changed.connect(lambda **_: build_charges.cache_clear(), weak=False)

@@ -28,7 +28,7 @@ from contentapi.conf import conf
 from contentapi.conf.timeouts import WEBHOOK_BODY_TIMEOUT
 from contentapi.core.errors import ApiError, Invalid, LimitExceeded
 from contentapi.core.identity import ANONYMOUS, Actor, Role
-from contentapi.core.replicas import use_primary
+from contentapi.core.replicas import set_route
 from contentapi.db.expressions import IsInArray
 from contentapi.db.statements import execute
 from contentapi.events.models import Event
@@ -140,7 +140,7 @@ def read_events(actor: Actor, selection: Selection, positions: Iterable[int]) ->
     positions = sorted(positions)
     if not positions:
         return {}
-    use_primary()
+    set_route(None)
     rows = select_delivered_events(actor, first=positions[0], last=positions[-1], positions=positions)
     room = conf.environment.contentapi_max_response
     found = get_event_types().read(rows, actor, room=room, text=selection.text, selections=selection.fields)

@@ -43,9 +43,9 @@ def test_audience_and_issuer_are_checked_again() -> None:
     token = encode_and_cache()
 
     with pytest.raises(TokenError, match="aud is different"):
-        jwt.verify(token, KEYS, is_issuer=lambda _: True, audience="another", now=NOW)
+        jwt.verify(token, KEYS.get, is_issuer=lambda _: True, audience="another", now=NOW)
     with pytest.raises(TokenError, match="iss is different"):
-        jwt.verify(token, KEYS, is_issuer=lambda _: False, audience="contentapi", now=NOW)
+        jwt.verify(token, KEYS.get, is_issuer=lambda _: False, audience="contentapi", now=NOW)
 
 
 def test_token_of_a_removed_key_is_rejected_at_once() -> None:

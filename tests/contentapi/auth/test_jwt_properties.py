@@ -45,7 +45,7 @@ VALUES = some.recursive(
 
 
 def verify_token(token: str, now: float) -> Claims:
-    return verify(token, KEYS, is_issuer=ISSUER.__eq__, audience=AUDIENCE, now=now)
+    return verify(token, KEYS.get, is_issuer=ISSUER.__eq__, audience=AUDIENCE, now=now)
 
 
 def get_rejection_reason(token: str, now: float) -> str:

@@ -22,7 +22,7 @@ CLAIMS = {"iss": ISSUER, "aud": "contentapi", "sub": "7", "iat": NOW, "exp": NOW
 
 
 def verify_token(token: Any, *, now: float = NOW, keys: Any = KEYS) -> Claims:
-    return verify(token, keys, is_issuer=ISSUER.__eq__, audience="contentapi", now=now)
+    return verify(token, keys.get, is_issuer=ISSUER.__eq__, audience="contentapi", now=now)
 
 
 def get_rejection_reason(token: Any, **options: Any) -> str:

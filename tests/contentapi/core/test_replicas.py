@@ -48,7 +48,7 @@ def test_connection_to_a_replica_is_checked_before_its_read(monkeypatch: pytest.
 def test_read_of_the_primary_is_no_reason_to_leave_a_replica_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def read() -> None:
         aliases.append(replicas.ROUTE.alias)
-        replicas.use_primary()
+        replicas.set_route(None)
         aliases.append(replicas.ROUTE.alias)
         raise OperationalError
 

@@ -78,11 +78,11 @@ def test_windows_and_filters_with_other_values_share_a_statement() -> None:
         for place, cursor in enumerate(cursors)
     ]
     assert [len(page["edges"]) for page in rest] == list(range(len(POSTS)))[::-1]
-    assert len(STATEMENTS._items) == 1
+    assert len(STATEMENTS.items) == 1
 
     for status in ("draft", "published", "draft"):  # a statement for each state
         run(WINDOW, {"filter": {"status": status}}, actor=ACTORS["operator"])
-    assert len(STATEMENTS._items) == 3
+    assert len(STATEMENTS.items) == 3
 
 
 def test_each_order_in_a_variable_has_its_own_statement() -> None:
@@ -145,7 +145,7 @@ def test_connection_of_any_queryset() -> None:
 
     assert (names(first), names(rest), names(run(DOCUMENT, {"last": 1}, schema=of_rows))) == (["A%s"], ["B"], ["B"])
     assert rest.data["authors"]["totalCount"] == 2
-    assert len(STATEMENTS._items) == 0
+    assert len(STATEMENTS.items) == 0
 
 
 @parametrised(Author)
@@ -166,7 +166,7 @@ def test_windows_and_orders_of_a_resolver_get_their_own_statements() -> None:
         found.append(names(run(DOCUMENT, schema=schema(lambda _, decided=decided: decided))))
 
     assert ["".join(each) for each in found] == ["ABC", "CBA", "C", "A", "AB", "C", "BC", "A"]
-    assert len(STATEMENTS._items) == 8
+    assert len(STATEMENTS.items) == 8
 
 
 # --- Windows ------------------------------------------------------------------------------------------

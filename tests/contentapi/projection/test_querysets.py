@@ -102,7 +102,7 @@ def test_actors_who_share_a_statement_read_their_own_rows() -> None:
     found = [run("{ authors { name } }", schema=schema(authors=own(actor)), actor=actor).data for actor in actors]
 
     assert found == [{"authors": [{"name": "Mine"}]}, {"authors": [{"name": "Yours"}]}]
-    assert len(STATEMENTS._items) == 1
+    assert len(STATEMENTS.items) == 1
     assert names(own(ANONYMOUS)) == []
 
 

@@ -31,7 +31,7 @@ OWN = f"{{ {OWN} posts {{ id status author {{ email posts {{ id }} }} }} }}"
 
 
 def cached_statements() -> int:
-    return len(STATEMENTS._items)
+    return len(STATEMENTS.items)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_only_a_statement_of_moderate_length_is_prepared(
     for _ in range(3):
         run(text)
 
-    [cached] = STATEMENTS._items.values()
+    [cached] = STATEMENTS.items.values()
     statement = cached.item
     assert statement.has_run
     prepared = get_connection("default").prepared
