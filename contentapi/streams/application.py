@@ -23,6 +23,7 @@ from contentapi.http.negotiation import VERSION_PREFIX
 from contentapi.http.response import Response
 from contentapi.server.bodies import get_announced_length
 from contentapi.server.observed_requests import observe_request
+from contentapi.streams.limits import release_stream
 from contentapi.streams.opening import REFUSAL, FeedView, Opening, SubscriptionView
 from contentapi.streams.service import StreamService
 from contentapi.streams.stream import Receive, Send
@@ -64,12 +65,8 @@ class StreamApplication:
         self.buffered = 0  # bytes of bodies
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
         response, opening = await self.respond(StreamRequest(scope), receive)
-        headers = [
-            (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.headers.items()
-        ]
+        headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.headers.items()]
         try:
             await send({"type": "http.response.start", "status": response.status, "headers": headers})
             if opening is None:
@@ -78,7 +75,7 @@ class StreamApplication:
                 await self.service.run(opening, receive, send)
         finally:
             if opening is not None:
-                opening.release()
+                release_stream(opening.account.key, opening.plan.operation)
 
     async def respond(self, request: StreamRequest, receive: Receive) -> tuple[Response, Opening | None]:
         """Return the response, and the stream that begins with it."""

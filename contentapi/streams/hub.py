@@ -64,11 +64,12 @@ class Group:
                 if excerpt is not None:
                     self.send(excerpt)
                     self.position = excerpt.end
-                    await asyncio.sleep(0)  # let the streams write; one whose client does not read is not waited for
+                    await asyncio.sleep(0)  # let the streams write, and do not wait long for clients that do not read
                     if self.position < self.target and any(stream.waiting for stream in self.streams):
                         await asyncio.sleep(STREAM_PACE)
         except Exception as error:  # noqa: BLE001 - of whatever kind
-            self.hub.forget(self)
+            if self.hub.groups.get(self.plan.key) is self:
+                del self.hub.groups[self.plan.key]
             for stream in [*self.streams]:
                 stream.fail(error)
         finally:
@@ -205,13 +206,9 @@ class Hub:
         if group is not None:
             group.streams.discard(stream)
             if not group.streams:
-                self.forget(group)
+                del self.groups[group.plan.key]
                 if group.task is not None:
                     group.task.cancel()
-
-    def forget(self, group: Group) -> None:
-        if self.groups.get(group.plan.key) is group:
-            del self.groups[group.plan.key]
 
     def get_cursor(self, stream: Stream) -> str:
         """Return the cursor after which a stream can resume, if nothing waits for it. It is empty without a log."""

@@ -59,10 +59,6 @@ class Opening(msgspec.Struct):
     credential: Credential  # as the request had it, so that it can be checked again
     account: Account  # against whose limits the stream counts
 
-    def release(self) -> None:
-        """Make room for other streams, when this one has ended."""
-        release_stream(self.account.key, self.plan.operation)
-
 
 class StreamView:
     """A Django view that opens streams. The response to a request that opens one has it as `opening`."""
@@ -99,7 +95,7 @@ class StreamView:
             **self.headers,
         }
         if environ["REQUEST_METHOD"] == "HEAD":
-            opening.release()
+            release_stream(account.key, opening.plan.operation)
             return HttpResponse(headers=headers)
         response = StreamingHttpResponse(headers=headers)
         response.opening = opening  # type: ignore[attr-defined]

@@ -42,7 +42,6 @@ class Stream:
         self.position = opening.position  # of the last event that it has, or has left out
         self.digest = b""  # of the last value of an object
         self.waiting: list[tuple[bytes, int]] = []  # with the numbers of events
-        self.size = self.events = 0  # of what waits
         self.unpaid = 0  # events that were sent
         self.has_changed = asyncio.Event()
         self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
@@ -58,12 +57,11 @@ class Stream:
         """Let bytes wait for the client. If too much waits, the stream ends: the client resumes by its cursor."""
         if self.reason is not None:
             return
-        if self.size and (self.size + len(content) > MOST_BYTES or self.events + events > MOST_EVENTS):
+        size = sum(len(each) for each, _ in self.waiting) + len(content)
+        if self.waiting and (size > MOST_BYTES or sum(number for _, number in self.waiting) + events > MOST_EVENTS):
             self.close("slow")
             return
         self.waiting.append((content, events))
-        self.size += len(content)
-        self.events += events
         self.added_at = monotonic()
         self.has_changed.set()
 
@@ -75,7 +73,6 @@ class Stream:
         self.has_changed.set()
         if reason in AT_ONCE:
             self.waiting.clear()
-            self.size = self.events = 0
             self.task.cancel()
 
     def fail(self, error: Exception) -> None:
@@ -100,8 +97,6 @@ class Stream:
         """Write what waits, and wait until the server has taken it."""
         while self.waiting:
             content, events = self.waiting.pop(0)
-            self.size -= len(content)
-            self.events -= events
             self.unpaid += events
             for begin in range(0, len(content), PIECE):
                 await self.write(content if len(content) <= PIECE else content[begin : begin + PIECE])

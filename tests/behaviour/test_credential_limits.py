@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from contentapi.core.identity import Actor, CredentialKind, Role
 from contentapi.events.tickets import create_ticket
-from contentapi.streams.limits import FOR_ADDRESS, FOR_PERSON, STREAMS
+from contentapi.streams.limits import FOR_ADDRESS, FOR_PERSON, STREAMS, release_stream
 from tests.blog.preview_requests import make_link
 from tests.conftest import make_api_key
 from tests.contentapi.streams.openings import feed, refuse_feed
@@ -72,4 +72,4 @@ def test_streams_with_all_credentials_of_a_person_share_one_limit() -> None:
         assert refuse_feed(x_api_key=make_api_key(actor)).status_code == 429
     finally:
         for opening in openings:
-            opening.release()
+            release_stream(opening.account.key, opening.plan.operation)

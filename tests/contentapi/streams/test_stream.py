@@ -60,7 +60,7 @@ def test_what_waits_is_written_before_the_end() -> None:
 
     stream, written = run(work)
 
-    assert (written, stream.unpaid, stream.size, stream.events) == (b"a|b|", 2, 0, 0)
+    assert (written, stream.unpaid, stream.waiting) == (b"a|b|", 2, [])
 
 
 def test_long_content_is_written_in_pieces() -> None:
