@@ -4,7 +4,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db import models
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -81,10 +80,10 @@ class CommentAdmin(PolicyAdmin):
     autocomplete_fields = ["post", "author"]
     may_open = staticmethod(policy.may_moderate_comments)
     may_add = staticmethod(policy.may_manage_comments)
+    select_rows = staticmethod(
+        lambda actor: queries.name_moderators(selectors.comments.select_moderated_comments(actor))
+    )
     find_row = staticmethod(queries.find_comment)
-
-    def select_rows(self, actor: Actor) -> models.QuerySet[Comment]:
-        return queries.name_moderators(selectors.comments.select_moderated_comments(actor))
 
     def may_see(self, actor: Actor, row: Comment) -> bool:
         return policy.may_see_comment(actor, row.state, row.post.author.user_id)

@@ -15,8 +15,7 @@ def add_dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, An
     """Return the context of the first page with the desk of the actor. django-unfold calls this function."""
     actor = get_actor(request)
     desk = queries.build_desk(actor, timezone.now())
-    may_import = policy.may_import_posts(actor)
-    return {**context, "desk": desk, "max_count": queries.MAX_COUNT, "may_import": may_import}
+    return {**context, "desk": desk, "max_count": queries.MAX_COUNT, "may_import": policy.may_import_posts(actor)}
 
 
 def get_text_keeper(request: HttpRequest) -> str:

@@ -6,8 +6,10 @@ request takes long, the page shows the progress, and a person who stops or leave
 script, the button does one slice.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -72,10 +74,7 @@ class Outcome:
     """The objects that an action has changed, and those that were refused, by the reason."""
 
     done: list[Any] = field(default_factory=list)
-    refused: dict[str, list[Any]] = field(default_factory=dict)
-
-    def refuse(self, row: Any, reason: str) -> None:
-        self.refused.setdefault(reason, []).append(row)
+    refused: dict[str, list[Any]] = field(default_factory=partial(defaultdict, list))
 
 
 def perform_each(
@@ -113,7 +112,7 @@ def perform_action(
                 changed = action.perform(get_actor(request), row, values)
                 model_admin.log_action(request, action, changed)
         except ApiError as error:
-            outcome.refuse(row, describe_error(error))
+            outcome.refused[describe_error(error)].append(row)
         else:
             outcome.done.append(changed)
     return outcome
@@ -257,7 +256,7 @@ def perform_on_ids(
     outcome = perform_action(request, model_admin, action, rows, values)
     for missing in set(ids) - {row.id for row in rows}:
         name = f"{model_admin.opts.verbose_name.capitalize()} {missing}"
-        outcome.refuse(name, "It is gone, or you may not change it any more.")
+        outcome.refused["It is gone, or you may not change it any more."].append(name)
     return outcome
 
 

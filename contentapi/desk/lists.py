@@ -36,18 +36,14 @@ class BoundedPaginator(Paginator):
     MAX_ROWS = 10_000
     template_name = "desk/pagination.html"  # the theme looks for it
 
-    @cached_property
-    def bounded_count(self) -> int:
-        rows: Any = self.object_list
-        return int(rows.order_by()[: self.MAX_ROWS + 1].count())
+    has_more = False  # rows than `count`, which notices it
 
     @cached_property
     def count(self) -> int:
-        return min(self.bounded_count, self.MAX_ROWS)
-
-    @property
-    def has_more(self) -> bool:
-        return self.bounded_count > self.MAX_ROWS
+        rows: Any = self.object_list
+        number = int(rows.order_by()[: self.MAX_ROWS + 1].count())
+        self.has_more = number > self.MAX_ROWS
+        return min(number, self.MAX_ROWS)
 
     def page(self, number: int | str) -> Page:
         """Return a page. Its rows are found by their ids: PostgreSQL would join the tables for each skipped row."""

@@ -95,8 +95,7 @@ def show_deletion(request: HttpRequest, model_admin: PolicyAdmin, object_id: str
         page = versions.list_versions(actor=get_actor(request), post_id=object_id, limit=1)
     except ApiError:
         page = None
-    if page and page.versions and page.versions[0].deletion:
-        deletion = page.versions[0].deletion
+    if page and page.versions and (deletion := page.versions[0].deletion):
         context |= {"deletion": deletion, "person": describe_person(deletion)}
     return render_conflict(request, model_admin, "gone", context, NotFound.status)
 

@@ -209,7 +209,7 @@ class PostForm(ServiceForm):
         if "_merged" in self.data and has_marks(cleaned.get("body", "")):
             marks = "The text still has marks of a conflict (<<<<<<< and >>>>>>>)."
             problem = f"{marks} Delete them, or save again as it is."
-            self.add_error("body", ValidationError(problem))
+            self.add_error("body", problem)
         return cleaned
 
     def read_edit(self) -> Edit:
