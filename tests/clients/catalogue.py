@@ -60,6 +60,8 @@ CLIENTS = (
     Client("pyjwt", Runtime.PYTHON, "pyjwt"),
     Client("standardwebhooks", Runtime.NODE, "standardwebhooks"),
     Client("schemathesis", Runtime.PYTHON, "schemathesis"),
+    Client("graphql-eslint", Runtime.NODE, "@graphql-eslint/eslint-plugin"),
+    Client("graphql-inspector", Runtime.NODE, "@graphql-inspector/core"),
     Client("spectral", Runtime.NODE, "@stoplight/spectral-cli"),
     Client("redocly", Runtime.NODE, "@redocly/cli"),
     Client("prism", Runtime.NODE, "@stoplight/prism-cli"),

@@ -34,6 +34,7 @@ class ClientSite:
         self.site = Site(folder, template)
         self.port, self.stream_port = find_free_port(), find_free_port()
         self.url = f"http://localhost:{self.port}"
+        self.site.manage("migrate", "--verbosity", "0")  # a given template may not have the tables of an own type
         self.bucket = S3Server(folder)
         media = {"CONTENTAPI_MEDIA": self.bucket.place, "CONTENTAPI_MEDIA_URL": "https://cdn.example.com", **VARIABLES}
         own = {"PORT": str(self.port), "CONTENTAPI_PUBLIC_URL": self.url, "WEB_CONCURRENCY": "1"}
