@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from contentapi.core.text import convert_to_camel
 from contentapi.types.declared import Related
 from contentapi.types.fields import AUTHOR, Kind, OwnField, OwnType
 
@@ -80,12 +79,6 @@ def list_audience(own: OwnType) -> dict[str, bool]:
     }
 
 
-def find_event_names(own: OwnType) -> dict[str, str]:
-    """Return the names in the API that do not follow from those of the columns: `imageURL` for `image_url`."""
-    names = {field.input_column: field.input_name for field in own.fields}
-    return {column: name for column, name in names.items() if convert_to_camel(column) != name}
-
-
-def list_event_columns(own: OwnType) -> list[str]:
-    """Return the columns of which a change is an event."""
-    return [*(field.input_column for field in own.fields), *(["published_at"] if own.has_publication else [])]
+def list_event_names(own: OwnType) -> list[str]:
+    """Return what an event can name as changed, as the inputs do: `coverId`."""
+    return [*(field.input_name for field in own.fields), *(["publishedAt"] if own.has_publication else [])]

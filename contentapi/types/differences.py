@@ -11,9 +11,9 @@ from django.db import models
 from django.db.models import Q
 from graphql import parse
 
-from contentapi.types.columns import list_audience, list_event_columns, list_indexes, list_rules
+from contentapi.types.columns import list_audience, list_event_names, list_indexes, list_rules
 from contentapi.types.declared import Related, load_own_types, load_targets
-from contentapi.types.fields import Kind, OwnField, OwnType, SdlError
+from contentapi.types.fields import Kind, OwnField, OwnType, SdlError, convert_to_snake
 from contentapi.types.generation import render, write_models, write_sdl
 from contentapi.types.sdl import read_definitions
 from contentapi.types.triggers import announce_rows
@@ -116,8 +116,7 @@ def find_triggers(model: type[models.Model]) -> dict[Any, Any]:
 def list_trigger_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
     """Yield that the triggers were made for another `read` or `publication`: events would have another audience."""
     present = find_triggers(model)
-    audience: Any = list_audience(own)
-    for each in announce_rows(own.name.lower(), [], **audience):
+    for each in announce_rows(own.name.lower(), [], **list_audience(own)):
         if each.name != "announce_updated" and present.get(each.name, each.func) != each.func:
             what = f": the triggers of {own.app}/models.py have another read or publication."
             yield describe_difference(own, what, "triggers")
@@ -125,9 +124,9 @@ def list_trigger_differences(own: OwnType, model: type[models.Model]) -> Iterato
 
 
 def list_event_differences(own: OwnType, model: type[models.Model]) -> Iterator[Difference]:
-    """Yield the columns whose changes are no events, which can be a decision of the team."""
+    """Yield what changes without an event, which can be a decision of the team."""
     updated = str(find_triggers(model).get("announce_updated", ""))
-    missing = [name for name in list_event_columns(own) if f"OLD.{name} " not in updated]
+    missing = [name for name in list_event_names(own) if f"OLD.{convert_to_snake(name)} " not in updated]
     if updated and missing:
         yield describe_difference(own, f": the triggers lack {', '.join(missing)}.", "triggers")
 

@@ -14,14 +14,7 @@ from django.core.management import call_command
 from django.template import Context, Engine
 
 from contentapi.core.identity import EDITORS, WRITERS, Role
-from contentapi.types.columns import (
-    find_event_names,
-    list_arguments,
-    list_audience,
-    list_event_columns,
-    list_indexes,
-    list_rules,
-)
+from contentapi.types.columns import list_arguments, list_audience, list_event_names, list_indexes, list_rules
 from contentapi.types.declared import Related, list_targets
 from contentapi.types.fields import TRAITS, Kind, OwnField, OwnType, convert_to_snake
 
@@ -86,8 +79,7 @@ def write_models(own: OwnType, targets: Related) -> str:
         indexes=[*list_indexes(own)],
         has_arrays=any(field.is_list for field in own.fields),
         has_gin="GinIndex" in kinds,
-        event_columns=list_event_columns(own),
-        event_names=find_event_names(own),
+        event_names=list_event_names(own),
         audience=list_audience(own).items(),
         enums={field.type_name: field.values for field in own.fields if field.kind == Kind.ENUM}.items(),
         text=(*texts, 'f"{self.pk}"')[0],

@@ -1,11 +1,11 @@
 """The triggers that announce the events of an own type, for its model."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
 import pgtrigger
 
 from contentapi.events.triggers import ACTOR_OF_CONTEXT, Announcement, build_changes
+from contentapi.types.fields import convert_to_snake
 
 STATE = "CASE WHEN {row}.published_at IS NULL THEN 'draft' ELSE 'published' END"
 BECOMES = (
@@ -15,17 +15,11 @@ BECOMES = (
 
 
 def announce_rows(
-    kind: str,
-    columns: Sequence[str],
-    *,
-    is_public: bool,
-    has_publication: bool,
-    has_author: bool,
-    names: Mapping[str, str] = MappingProxyType({}),
+    kind: str, names: Sequence[str], *, is_public: bool, has_publication: bool, has_author: bool
 ) -> list[pgtrigger.Trigger]:
     """Return the triggers of a model. `kind` begins the names of its events. A change of a column is a new version.
 
-    `names` are those of columns in the API, where they do not follow from the columns: `imageURL` for `image_url`.
+    `names` are those of the columns in inputs, such as `coverId` for `cover_id`.
 
     `is_public` is whether everybody may read the type: of one with a publication, what is published.
     """
@@ -48,7 +42,7 @@ def announce_rows(
             **was,
             condition="OLD.version <> NEW.version",
             type=f"'{kind}.' || {BECOMES}" if has_publication else f"'{kind}.updated'",
-            changes=build_changes(columns, **names),
+            changes=build_changes((), **{convert_to_snake(name): name for name in names}),
             is_public=f"{was_public} OR {is_now_public}",
             owner_ids=owner.format(f"{old}, {new}" if has_author else ""),
         ),

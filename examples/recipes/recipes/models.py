@@ -59,7 +59,7 @@ class Recipe(models.Model):
         ]
         triggers = announce_rows(
             "recipe",
-            ["title", "servings", "steps", "course", "tags", "cover_id", "related_ids", "author_id", "published_at"],
+            ["title", "servings", "steps", "course", "tags", "coverId", "relatedIds", "authorId", "publishedAt"],
             is_public=True,
             has_publication=True,
             has_author=True,

@@ -11,7 +11,7 @@ from django.test.utils import isolate_apps
 
 from blog.models import Comment
 from contentapi.types import differences
-from contentapi.types.columns import list_event_columns
+from contentapi.types.columns import list_event_names
 from contentapi.types.declared import read_own_types
 from contentapi.types.differences import (
     check_own_types,
@@ -229,9 +229,9 @@ def test_triggers_that_lack_a_column_are_named(recipe: OwnType, model: type[mode
 
     (found,) = list_event_differences(replace(recipe, fields=[*recipe.fields, more]), model)
 
-    assert found.message.endswith("the triggers lack is_hot.")
-    assert '"is_hot"' in "".join(found.lines)
-    assert "published_at" in list_event_columns(recipe)
+    assert found.message.endswith("the triggers lack isHot.")
+    assert '"isHot"' in "".join(found.lines)
+    assert "publishedAt" in list_event_names(recipe)
 
 
 def test_type_without_a_table_prevents_the_start(recipe: OwnType, monkeypatch: pytest.MonkeyPatch) -> None:
