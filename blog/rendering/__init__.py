@@ -11,6 +11,7 @@ from blog.rendering.images import OURS, FindImages, ShownImage, find_no_images, 
 from blog.rendering.limits import MAX_IMAGES
 from blog.rendering.markdown import insert_images, render_markdown, sanitize_markdown
 from blog.rendering.summaries import extract_text, make_description, make_excerpt
+from contentapi.core.text import count_byte
 
 # The number of this renderer. Increase it with every change of its output, also by another version of comrak or nh3,
 # and run `makemigrations`: the worker finds the posts of earlier ones by an index, which has the number in its name. A
@@ -43,7 +44,7 @@ def render_post(body: str, excerpt: str | None, find_images: FindImages = find_n
 def count_images(body: str) -> int:
     """Return the number of images that a text names, each once; 0 if its addresses exclude too many."""
     text = entities.unescape(body)
-    if len(text.split(":", MAX_IMAGES)) <= MAX_IMAGES:  # each address has a colon
+    if count_byte(text.encode("utf-8", "replace"), b":") <= MAX_IMAGES:  # each address has a colon
         return 0
     addresses = OURS.findall(text.replace("\\", ""))
     return len(list_used_images(sanitize_markdown(body))) if len(addresses) > MAX_IMAGES else 0

@@ -11,6 +11,7 @@ from django.utils.http import parse_header_parameters
 
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed, TooLarge, UnsupportedMediaType
+from contentapi.core.text import count_byte
 
 JSON = "application/json"
 VALUE = msgspec.json.Decoder()
@@ -86,16 +87,15 @@ def has_no_duplicate_keys(content: bytes, value: Any) -> bool:
 
     msgspec keeps the last of two equal keys. If the re-encoded value is the text, as it is for most clients, or has as
     many quotation marks, no key was dropped. A mark inside a string is one mark in both forms, `\"` and `\u0022`.
-    Counting text that only looks like `\u0022` can make the result False for a text without duplicates, but never True
-    for one with duplicates.
+    Text that only looks like `\u0022` can make the result False without duplicates, but never True with them.
     """
     encoded = msgspec.json.encode(value)
     if encoded == content:
         return True
-    marks = content.count(b'"')
+    marks = count_byte(content, b'"')
     if BACKSLASH in content:
         marks += content.count(b"\\u0022")
-    return marks == encoded.count(b'"')
+    return marks == count_byte(encoded, b'"')
 
 
 def has_unicode_escapes(content: bytes) -> bool:
