@@ -15,16 +15,12 @@ from contentapi.conf.environment import Environment
 
 
 class CachedSettings:
-    """Settings by their lower-case names. Each is read from Django's settings at its first use."""
+    """Settings by their lower-case names."""
 
     environment: Environment
     https: bool
     debug: bool
     public_url: str
-
-    def __getattr__(self, name: str) -> Any:
-        value = vars(self)[name] = getattr(settings, name.upper())
-        return value
 
     @cached_property
     def allowed_hosts(self) -> tuple[str, ...]:
@@ -45,7 +41,17 @@ class CachedSettings:
 
     def clear(self, **_: Any) -> None:
         vars(self).clear()
+        self.__class__ = UnreadSettings
 
 
-conf = CachedSettings()
+class UnreadSettings(CachedSettings):
+    """Settings before their first use, which reads them. `__getattr__` makes each look-up ten times as long."""
+
+    def __getattr__(self, name: str) -> Any:
+        vars(self).update({each: getattr(settings, each.upper()) for each in CachedSettings.__annotations__})
+        self.__class__ = CachedSettings  # type: ignore[assignment]
+        return getattr(self, name)
+
+
+conf: CachedSettings = UnreadSettings()
 setting_changed.connect(conf.clear)
