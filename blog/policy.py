@@ -175,8 +175,8 @@ def may_transition_posts_of(actor: Actor, owner_id: int | None, old_status: str,
 
 def get_transition_scope(old_status: str, new_status: str) -> Scope:
     """Return the scope of a transition: `posts:publish` to or from published and scheduled, else `posts:write`."""
-    public = {"published", "scheduled"} & {old_status, new_status}
-    return Scope.POSTS_PUBLISH if public else Scope.POSTS_WRITE
+    is_public = old_status in {"published", "scheduled"} or new_status in {"published", "scheduled"}
+    return Scope.POSTS_PUBLISH if is_public else Scope.POSTS_WRITE
 
 
 VISIBLE_COMMENTS = Q(state=TextLiteral("visible"))  # a literal, so that PostgreSQL knows how frequent the state is

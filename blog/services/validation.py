@@ -26,6 +26,7 @@ TRANSITIONS: dict[str, set[PostStatus]] = {
 }
 UNKNOWN_IMAGE = "There is no image with this id."
 NULLABLE = {*OPTIONAL, "publish_at", "published_at"}
+NOTHING = dict.fromkeys(OPTIONAL)
 PATTERNS = {  # of the addresses, with the description of what does not match
     "slug": (SLUG, "Only the characters a-z, 0-9 and - are allowed, at least one of them."),
     "canonical_url": (
@@ -52,14 +53,14 @@ def validate_post(content: Mapping[str, Any], *, body_before: str = "") -> dict[
     A missing field is empty, and `own` is as it is stored. `body_before` is the text that may keep its images.
     """
     require_known_names(content)
-    values: dict[str, Any] = {"own": content.get("own", {})}
+    values: dict[str, Any] = {**NOTHING, "own": content.get("own", {})}
     problems: dict[str, list[str]] = {}
     for field in CONTENT_FIELDS:
-        value = content.get(field.name)
-        if value is None and field.name in NULLABLE:
-            values[field.name] = None
+        name = field.name
+        value = content.get(name)
+        if value is None and name in NOTHING:
             continue
-        value = values[field.name] = normalize(field, value)
+        value = values[name] = normalize(field, value)
         if found := list_problems(field, value):
             problems[field.api_name] = found
     number = 0 if values["body"] == body_before or "body" in problems else count_images(values["body"])

@@ -19,7 +19,8 @@ def authenticate_request(environ: Mapping[str, Any]) -> Actor:
 
     Raises `Unauthenticated` for an invalid credential or preview token, and `Malformed` for two credentials.
     """
-    given = {name: environ[key] for name, key in HEADERS.items() if key in environ}
+    is_anonymous = environ.keys().isdisjoint(HEADERS.values())
+    given = {} if is_anonymous else {name: environ[key] for name, key in HEADERS.items() if key in environ}
     actor: Actor = load_function("AUTHENTICATE")(given)
     return load_function("ADD_PREVIEW")(actor, environ[PREVIEW_TOKEN]) if PREVIEW_TOKEN in environ else actor
 

@@ -2,10 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, TypeVar
-
-import msgspec
 
 from contentapi.monitoring.figures import FIGURES, Sample
 
@@ -13,7 +12,8 @@ T = TypeVar("T")
 NAMED_CACHES: dict[str, "BoundedCache[Any]"] = {}
 
 
-class CachedItem(msgspec.Struct, Generic[T]):
+@dataclass(slots=True)
+class CachedItem(Generic[T]):
     item: T
     weight: int
     is_used: bool = False  # since it was last considered for removal

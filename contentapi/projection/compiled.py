@@ -40,9 +40,10 @@ class Statement:
 
     def execute(self, using: str, inputs: Any, row: Iterable[Any] = ()) -> PGresult:
         """Execute the statement. Parameters read their values from `inputs`. Those of a row to insert come first."""
-        values = [each.read(inputs) if type(each) is Parameter else each for each in self.parameters]
-        if row:
-            values[:0] = row
+        values = [*row]
+        for each in self.parameters:
+            value = each.read(inputs) if type(each) is Parameter else each
+            values.append(value)
         is_worth_preparing = self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
         result = execute(using, self.sql, self.numbered_sql, values, prepare=is_worth_preparing)
         self.has_run = True

@@ -8,6 +8,7 @@ and, if they are in use, its query log and execute wrappers.
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from math import inf
 from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, cast
@@ -102,13 +103,11 @@ def read_column(result: PGresult, number: int, room: int | None = None) -> list[
 
     `room` is the maximum size of all values in bytes; None means no maximum. Raises `ResponseTooLarge`.
     """
-    if room is None:
-        return [result.get_value(row, number) or b"null" for row in range(result.ntuples)]
-    texts = []
+    texts, left = [], inf if room is None else room
     for row in range(result.ntuples):
         text = result.get_value(row, number) or b"null"
-        room -= len(text)
-        if room < 0:
+        left -= len(text)
+        if left < 0:
             result.clear()
             raise ResponseTooLarge(conf.environment.contentapi_max_response)
         texts.append(text)
@@ -161,15 +160,18 @@ def require_status(result: PGresult, status: ExecStatus) -> None:
 
 def encode_parameters(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
     """Return values in PostgreSQL's text format. The server infers the types from the places in the statement."""
-    find = ENCODERS.get
-    return [encode(value) if (encode := find(type(value))) else encode_other(value, connection) for value in values]
+    encoded = []
+    for value in values:  # not a comprehension, which is a function of its own
+        encode = ENCODERS.get(type(value))
+        encoded.append(encode(value) if encode else encode_other(value, connection))
+    return encoded
 
 
 def encode_other(value: Any, connection: Connection[Any]) -> bytes | None:
     if isinstance(value, str):
         return encode_text(value)
     if type(value) is list and all(type(item) is str for item in value):
-        return encode_text_array(value)
+        return encode_text_array(value) if value else b"{}"
     return bytes(Transformer(connection).get_dumper(value, PyFormat.TEXT).dump(value) or b"")
 
 

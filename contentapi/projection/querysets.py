@@ -74,9 +74,11 @@ class Rows(msgspec.Struct, Generic[M], eq=False):
     @property
     def cache_key(self) -> Hashable:
         """Everything that can change the SQL of `with_parameters` and its LIMIT and OFFSET. None: do not cache it."""
-        given = self.arguments
-        values = [... if type(each) in PLAIN or not is_structural(each) else each for each in given.values()]
-        return self.select, self.actor.rights, self.limit is None, not self.offset, *given, *values
+        key = [self.select, self.actor.rights, self.limit is None, not self.offset, *self.arguments]
+        for each in self.arguments.values():
+            is_parameter = type(each) in PLAIN or not is_structural(each)
+            key.append(... if is_parameter else each)
+        return tuple(key)
 
     def with_parameters(self, **expressions: Term) -> QuerySet[M]:
         """Return the rows, not sliced, with parameters for all values. They read from `ExecutionInputs.rows`.

@@ -102,7 +102,7 @@ def execute_selection(
         statement = get_statement(query, request, compile_query)
     except EmptyResultSet:
         return None
-    arguments = [read(request.variables) for read in statement.arguments]
+    arguments = [read(request.variables) for read in statement.arguments] if statement.arguments else []
     inputs = ExecutionInputs(request.actor, rows, window, arguments)
     return statement.execute(rows.db, inputs), statement, inputs
 

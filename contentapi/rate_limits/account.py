@@ -141,5 +141,7 @@ def get_counter() -> InProcessCounter | RedisCounter:
 
 def build_rate_limit_headers(statuses: Sequence[LimitStatus]) -> dict[str, str]:
     """Return the headers. An authenticated caller gets the policy of the write limit too, even on a read."""
-    items = [f'"{each.charge.limit.name}";r={each.remaining};t={each.reset_in}' for each in statuses]
-    return {"RateLimit": ", ".join(items), "RateLimit-Policy": statuses[0].charge.policies}
+    items = ""
+    for each in statuses:
+        items += f', "{each.charge.limit.name}";r={each.remaining};t={each.reset_in}'
+    return {"RateLimit": items[2:], "RateLimit-Policy": statuses[0].charge.policies}

@@ -7,7 +7,6 @@ Each unit has its time. So no interval of the length of the window has more unit
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from itertools import repeat
 from math import ceil, floor
 from threading import Lock
 
@@ -108,13 +107,14 @@ class InProcessCounter:
         """Consume all charges, or none of them. Each has a window of its own."""
         with self._lock:
             now, has_room = self.clock(), True
-            windows = []
+            opened, statuses = [], []
             for charge in charges:
                 window = self._open_window((charge.spec.policy, charge.key or key), charge.spec.window, now)
-                windows.append(window)
+                opened.append((window, charge))
                 has_room = has_room and window.used + charge.amount <= charge.spec.amount
-            step = Window.add if has_room else Window.refuse
-            return has_room, [*map(step, windows, charges, repeat(now))]
+            for window, charge in opened:
+                statuses.append(window.add(charge, now) if has_room else window.refuse(charge, now))
+            return has_room, statuses
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
         """Give back one unit of each charge."""

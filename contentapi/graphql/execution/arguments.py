@@ -35,8 +35,12 @@ def compile_argument_reader(field: GraphQLField, node: FieldNode) -> ReadArgumen
 
     def read(variables: VariableValues) -> dict[str, Any]:
         """Return the variables' values; graphql-core decides about null and omitted variables."""
-        values = {name: variables.coerced.get(variable) for name, variable in names.items()}
-        return get_argument_values(field, node, variables) if None in values.values() else values
+        values = {}
+        for name, variable in names.items():
+            value = values[name] = variables.coerced.get(variable)
+            if value is None:
+                return get_argument_values(field, node, variables)
+        return values
 
     return read
 

@@ -76,13 +76,14 @@ class InputObjectCoercion:
         return {key: default for key, default in found.items() if default is not Undefined}
 
     def coerce(self, given: Any) -> Any:
-        if not isinstance(given, dict) or not self.required <= given.keys() <= self.fields.keys():
+        fields = self.fields
+        if not isinstance(given, dict) or not self.required <= given.keys() <= fields.keys():
             return Undefined
         coerced = {**self.defaults}
         # In the order of the SDL, because the order of the keys is part of the cache key of a statement.
-        for name in [name for name in self.fields if name in given]:
-            value, (key, null, coerce) = given[name], self.fields[name]
-            coerced[key] = value = null if value is None else coerce(value)
-            if value is Undefined:
-                return Undefined
+        for name, (key, null, coerce) in fields.items():
+            if name in given:
+                coerced[key] = value = null if given[name] is None else coerce(given[name])
+                if value is Undefined:
+                    return Undefined
         return self.kind.out_type(coerced)
