@@ -81,10 +81,8 @@ def has_author(owner: Mapping[str, int | None]) -> bool:
 def insert_in_one_statement(row: dict[str, Any]) -> Post | None:
     is_own = "user_id" in row
     if row.get("slug_is_chosen") or row["status"] != PostStatus.DRAFT or any(map(row.get, RARE)):
-        return (OWN_POSTS if is_own else POSTS).create(**row)
-    for name in RARE:
-        row.pop(name, None)
-    return (OWN_DRAFTS if is_own else DRAFTS).create(**row)
+        return (OWN_POSTS if is_own else POSTS).create(row)
+    return (OWN_DRAFTS if is_own else DRAFTS).create(row)
 
 
 @transaction.atomic

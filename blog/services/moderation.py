@@ -38,7 +38,7 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
     if not body.strip():
         raise Invalid({"body": ["This must not be empty."]})
     author = get_or_create_own_author_id(actor) if author_id is None else require_author(author_id).id
-    return require_found(COMMENTS.create(post_id=post.pk, author_id=author, body=body), "comment")
+    return require_found(COMMENTS.create({"post_id": post.pk, "author_id": author, "body": body}), "comment")
 
 
 @transaction.atomic

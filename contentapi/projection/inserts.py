@@ -1,10 +1,9 @@
 """Prepared INSERT statements that can also select the JSON of the inserted row."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
 from operator import itemgetter
 from typing import Any, Generic, Self, TypeVar
 
@@ -25,6 +24,7 @@ from contentapi.projection.selections import ExecutionInputs
 from contentapi.projection.statements import SelectionRequest, get_statement
 
 M = TypeVar("M", bound=Model)
+WITHOUT_TRANSACTION = nullcontext()
 
 
 class InsertedRow(BaseTable):
@@ -69,7 +69,7 @@ class PreparedInsert(Generic[M]):
     row that the key refers to exists. `found_by` names a unique field of that row: `create` takes the value of this
     field instead of the key. `unique` names a field with a unique index. The row is inserted only if no other row has
     its value in this field, and no row of the model `reserved` has it in the field of the same name. `without` names
-    fields that the statement leaves out, because none of its rows has a value there: each value takes time.
+    fields that the statement leaves out, because no row that is given to it has a value there: each value takes time.
     """
 
     def __init__(
@@ -89,8 +89,7 @@ class PreparedInsert(Generic[M]):
         self.found_by = find_field(self.required.related_model, found_by) if found_by else None
         columns = [each for each in model._meta.local_concrete_fields if not (each.primary_key or each.generated)]
         self.fields: list[Any] = [field for field in columns if field.name not in without]
-        self.missing = {field.name: field.get_default() for field in columns if field.name in without}
-        given = {field.attname: field for field in self.fields}
+        given = {field.attname: field for field in columns}
         if self.found_by:
             given[self.found_by.attname] = given.pop(self.required.attname)
         self.computed = {
@@ -100,19 +99,20 @@ class PreparedInsert(Generic[M]):
         self.unique, self.reserved = unique, reserved
         self.returns_json = get_backend().insert(True, False)  # the JSON of other rows, in RETURNING
         self.cache_key = ("insert", model, requiring, found_by, unique, tuple(without))
+        self.insertion = self.build_insertion()
+        self.insert_statement = build_numbered_statement(self.insertion[0], ())
+        self.read_values = itemgetter(*self.insertion[1])  # from a row: the values of the statement's parameters
 
-    def create(self, **values: Any) -> M | None:
-        """Insert a row. Fields without a value get their defaults.
-        Inside of an `InsertedRowSelection`, select the row too.
+    def create(self, values: Mapping[str, Any]) -> M | None:
+        """Insert a row, and select it inside of an `InsertedRowSelection`. Fields without a value get their defaults.
 
         Returns None without the required row, and for a value that is not unique. Raises `SelectedFieldError` and
         Django's database errors. In all these cases nothing is inserted. Raises `ResponseTooLarge` after the insertion:
         a selection with `room` is made in a transaction.
         """
         row = {**self.constants, **values}
-        for name, default in self.computed.items():
-            if name not in values:
-                row[name] = default()
+        for name in self.computed.keys() - values.keys():
+            row[name] = self.computed[name]()
         if len(row) > len(self.constants) + len(self.computed):
             unknown = ", ".join(sorted(values.keys() - self.constants.keys() - self.computed.keys()))
             raise TypeError(f"{self.model.__name__} has no columns {unknown}.")
@@ -124,19 +124,16 @@ class PreparedInsert(Generic[M]):
             arguments = [read(request.variables) for read in selecting.arguments]  # raises before anything is written
             statement = selecting if selecting.sql else statement  # the caller selects in a second statement
         inputs = ExecutionInputs(actor, None, None, arguments)
-        if selection is None or statement is self.insert_statement:
-            result = statement.execute(DEFAULT_DB_ALIAS, inputs, self.read_values(row))
-            return self.build_instance(result, row) if result.ntuples else None
         # A cursor of another row is found only in the result: the transaction undoes the insertion.
-        with transaction.atomic() if list_cursors(arguments) else nullcontext():
+        with transaction.atomic() if arguments and list_cursors(arguments) else WITHOUT_TRANSACTION:
             result = statement.execute(DEFAULT_DB_ALIAS, inputs, self.read_values(row))
             if not result.ntuples:
                 return None
             instance = self.build_instance(result, row)
-            number, room = result.nfields - 1, selection.request.room
-            texts = [result.get_value(0, number) or b"null"] if room is None else read_column(result, number, room)
-            reject_foreign_cursors(arguments, texts)
-        selection.row, selection.text = instance, texts[0]
+            if selection is not None and statement is not self.insert_statement:
+                texts = read_column(result, result.nfields - 1, selection.request.room)
+                reject_foreign_cursors(arguments, texts)
+                selection.row, selection.text = instance, texts[0]
         return instance
 
     def can_select(self, request: SelectionRequest) -> bool:
@@ -151,18 +148,9 @@ class PreparedInsert(Generic[M]):
         if self.found_by:
             del row[self.found_by.attname]
             row[self.required.attname] = int(result.get_value(0, 1) or 0)
-        row |= {**self.missing, "_state": state, self.key.attname: int(result.get_value(0, 0) or 0)}
+        row |= {"_state": state, self.key.attname: int(result.get_value(0, 0) or 0)}
         instance.__dict__ = row
         return instance
-
-    @cached_property
-    def insert_statement(self) -> Statement:
-        return build_numbered_statement(self.insertion[0], ())
-
-    @cached_property
-    def read_values(self) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-        """The function from a row to the values of the statement's parameters."""
-        return itemgetter(*self.insertion[1])
 
     def compile_statement(self, request: SelectionRequest) -> Statement:
         """Compile the statement that inserts a row and selects it:
@@ -184,9 +172,8 @@ class PreparedInsert(Generic[M]):
         sql = f"{self.insertion[0]}, (SELECT {object_sql} FROM ({selected}) AS r({columns}))"  # noqa: S608 - no values
         return build_numbered_statement(sql, parameters, compilation)
 
-    @cached_property
-    def insertion(self) -> tuple[str, list[str]]:
-        """The statement without a selection, and the names of its values in a row:
+    def build_insertion(self) -> tuple[str, list[str]]:
+        """Return the statement without a selection, and the names of its values in a row:
 
         INSERT INTO "blog_post" ("slug", "author_id") SELECT %s, "id" FROM "blog_author" WHERE "user_id" = %s
         AND NOT EXISTS (

@@ -127,28 +127,29 @@ def test_actor_without_a_profile_gets_one_in_the_same_transaction() -> None:
 
 def test_unknown_column_raises() -> None:
     with pytest.raises(TypeError, match="no columns author, titel"):
-        PreparedInsert(Post).create(titel="t", author=make_author())
+        PreparedInsert(Post).create({"titel": "t", "author": make_author()})
 
 
 def test_row_is_inserted_only_if_the_required_row_exists() -> None:
     values = {"title": "t", "body": "", "status": "draft"}
 
-    assert PreparedInsert(Post, requiring="author").create(**values, author_id=0) is None
+    assert PreparedInsert(Post, requiring="author").create({**values, "author_id": 0}) is None
     assert not Post.objects.exists()
-    assert PreparedInsert(Post, requiring="author").create(**values, author_id=make_author().pk)
+    assert PreparedInsert(Post, requiring="author").create({**values, "author_id": make_author().pk})
 
 
 def test_required_row_is_found_by_another_field() -> None:
     author = make_author()
     actor = make_actor(Role.AUTHOR, author=author)
     posts = PreparedInsert(Post, requiring="author", found_by="user")
+    values = {"title": "t", "body": "", "status": "draft"}
 
-    post = posts.create(title="t", body="", status="draft", user_id=actor.user_id)
+    post = posts.create({**values, "user_id": actor.user_id})
 
     assert post
     assert (post.author_id, Post.objects.get().author) == (author.pk, author)
     for user_id in (None, 0):
-        assert posts.create(title="t", body="", status="draft", user_id=user_id) is None
+        assert posts.create({**values, "user_id": user_id}) is None
 
 
 def test_rollback_undoes_an_insertion_that_selects() -> None:

@@ -61,7 +61,7 @@ def test_insertion_stores_the_same_row_as_create() -> None:
     author = make_author()
     values = {"title": "Sou%p", "body": "$1", "author_id": author.pk, "tags": ['a "quoted" \\ one', "{b,c}", "NULL"]}
 
-    inserted = PreparedInsert(Post).create(**values, status="scheduled", publish_at=LATER)
+    inserted = PreparedInsert(Post).create({**values, "status": "scheduled", "publish_at": LATER})
     assert inserted
 
     by_django = Post.objects.create(**values, status="scheduled", publish_at=LATER)
@@ -78,8 +78,8 @@ def test_insertion_stores_the_same_row_as_create() -> None:
 
 def test_insertion_against_a_constraint_raises_and_stores_nothing() -> None:
     with pytest.raises(IntegrityError, match="blog_author_name_present"), transaction.atomic():
-        PreparedInsert(Author).create(name="")
+        PreparedInsert(Author).create({"name": ""})
     with pytest.raises(DataError), transaction.atomic():
-        PreparedInsert(Author).create(name="x" * 151)
+        PreparedInsert(Author).create({"name": "x" * 151})
 
     assert not Author.objects.exists()

@@ -119,7 +119,7 @@ def test_prepared_insert_belongs_to_the_current_transaction() -> None:
     author = make_author(name="Before")
 
     with transaction.atomic():
-        PreparedInsert(Author).create(name="Within")
+        PreparedInsert(Author).create({"name": "Within"})
         transaction.set_rollback(True)
 
     names = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(name=given("name")))
