@@ -5,7 +5,6 @@ in each request, which takes longer than a small statement. Its executor complet
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -107,6 +106,14 @@ class Operation:
             "is_awaitable": is_async_value,
             "is_async_iterable": is_async_value,
         }
+        # Not cached properties: these give an object a dictionary that makes each look-up of an attribute slower.
+        found: list[Any] = [get_variable_signature(schema, each) for each in node.variable_definitions or ()]
+        self.signatures = [(each.name, each, *Coercion.to(each.type)) for each in found]
+        self.constant_fields = [] if self.varies else self.collect_root_fields(VariableValues({}, {}))
+        # Whether a field below a mutation has arguments. Their values may be refused after the mutation was made.
+        self.selects_with_arguments = have_arguments_below(
+            [*node.selection_set.selections, *fragments.definitions.values()]
+        )
 
     def execute(
         self,
@@ -143,11 +150,6 @@ class Operation:
             executor.collected_errors.add(error, None)
             return ExecutionResult(None, executor.errors)
         return ExecutionResult(data, executor.errors or None)
-
-    @cached_property
-    def selects_with_arguments(self) -> bool:
-        """Whether a field below a mutation has arguments. Their values may be refused after the mutation was made."""
-        return have_arguments_below([*self.node.selection_set.selections, *self.fragments.definitions.values()])
 
     @property
     def response_byte_limit(self) -> int | None:
@@ -193,7 +195,7 @@ class Operation:
                 INTROSPECTIONS.put(key, found)
         return found
 
-    @cached_property
+    @property
     def digest(self) -> bytes:
         """The SHA-256 of the document, and the operation's position in it: the document itself may be long."""
         source, position = get_source_location(self.node)
@@ -212,15 +214,6 @@ class Operation:
                 return get_variable_values(self.schema, definitions, dict(given), MAX_ERRORS, is_schema_hidden())
             values[name] = coerced
         return CoercedVariables(self.signatures, given, values)
-
-    @cached_property
-    def signatures(self) -> list[tuple[str, Any, Any, Callable[[Any], Any]]]:
-        found: list[Any] = [get_variable_signature(self.schema, each) for each in self.node.variable_definitions or ()]
-        return [(signature.name, signature, *Coercion.to(signature.type)) for signature in found]
-
-    @cached_property
-    def constant_fields(self) -> list[RootField]:
-        return self.collect_root_fields(VariableValues({}, {}))
 
     def collect_root_fields(self, values: VariableValues) -> list[RootField]:
         """Return the fields of the root type, with fragments merged and `@skip` and `@include` applied."""
