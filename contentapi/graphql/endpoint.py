@@ -97,7 +97,7 @@ class GraphQLEndpoint:
             result = self.execute(request, {"actor": actor}, account, key, may_write=is_post)
         except Exception as exception:  # noqa: BLE001 - every error, ours included, gets a response of the same form
             kind = account.charge_failure(exception)
-            content = encode_members({"errors": [build_error_entry(kind)]})
+            content = msgspec.json.encode({"errors": [build_error_entry(kind)]})
             if isinstance(exception, BatchRefused):
                 content = b"[" + b",".join([content] * exception.length) + b"]"
             result = Response(kind.status, content, kind.headers)
@@ -205,33 +205,28 @@ def build_result_response(result: ExecutionResult, extensions: dict[str, Any] | 
     if extensions:
         members["extensions"] = extensions
     if not result.errors:
-        return Response(OK, encode_members(members))
-    members["errors"], worst = build_error_entries(result.errors)
+        return Response(OK, msgspec.json.encode(members))
+    entries, worst = build_error_entries(result.errors)
+    members = {"errors": entries, **members}  # first, as GraphQL's specification recommends
     if any(error.path is None for error in result.errors):  # outside of the execution
         del members["data"]
     if any(value is not None for value in (result.data or {}).values()):
-        return Response(PARTIAL_SUCCESS, encode_members(members))
-    return Response(worst.status, encode_members(members), worst.headers)
+        return Response(PARTIAL_SUCCESS, msgspec.json.encode(members))
+    return Response(worst.status, msgspec.json.encode(members), worst.headers)
 
 
 def report_errors(errors: Iterable[GraphQLError]) -> Response:
     """Return the status, the body and the headers of a response without data."""
     entries, worst = build_error_entries(errors)
-    return Response(worst.status, encode_members({"errors": entries}), worst.headers)
+    return Response(worst.status, msgspec.json.encode({"errors": entries}), worst.headers)
 
 
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Response:
     """Return the error response to a request whose body is not read."""
     media_type = negotiate_media_type(environ) or JSON
-    content = encode_members({"errors": [build_error_entry(error)]})
+    content = msgspec.json.encode({"errors": [build_error_entry(error)]})
     response = build_response(content, error.status, dict(error.headers), media_type)
     return response if environ["REQUEST_METHOD"] == "POST" else add_cache_headers(response, environ)
-
-
-def encode_members(members: dict[str, Any]) -> bytes:
-    if "errors" in members:  # GraphQL's specification recommends that they come first
-        members = {"errors": members["errors"], **members}
-    return msgspec.json.encode(members)
 
 
 def build_response(content: bytes, status: int, headers: dict[str, str], media_type: str) -> Response:

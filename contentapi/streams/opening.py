@@ -19,7 +19,7 @@ from contentapi.events.sources import get_event_types
 from contentapi.events.tickets import consume_ticket
 from contentapi.events.views import parse_filter
 from contentapi.graphql.documents import DocumentRejected
-from contentapi.graphql.endpoint import charge_cost, encode_members, negotiate_media_type, report_errors
+from contentapi.graphql.endpoint import charge_cost, negotiate_media_type, report_errors
 from contentapi.graphql.errors import build_error_entry
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.requests import read_body, read_query_string
@@ -200,7 +200,7 @@ class SubscriptionView(StreamView):
 def describe_error(error: DocumentRejected | ApiError) -> Response:
     if isinstance(error, DocumentRejected):
         return report_errors(error.errors)
-    return Response(error.status, encode_members({"errors": [build_error_entry(error)]}), error.headers)
+    return Response(error.status, msgspec.json.encode({"errors": [build_error_entry(error)]}), error.headers)
 
 
 def select_declared_variables(operation: Operation, given: Mapping[str, Any]) -> Mapping[str, Any]:
