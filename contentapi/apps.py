@@ -40,10 +40,9 @@ def check_sidebar(**_: Any) -> list[Error]:
 
 def check_trusted_documents(**_: Any) -> list[Error]:
     """Check the documents that CONTENTAPI_DOCUMENTS and CONTENTAPI_DOCUMENTS_MANIFEST select, if there are any."""
-    from contentapi.conf import conf
     from contentapi.conf.environment import build_error
 
-    given = conf.environment
+    given = settings.ENVIRONMENT
     is_folder_used = (settings.SCHEMA_DIR / "documents").exists()
     if given.contentapi_documents == "any" and not (given.contentapi_documents_manifest or is_folder_used):
         return []  # a command need not build the schema
@@ -53,6 +52,5 @@ def check_trusted_documents(**_: Any) -> list[Error]:
     try:
         endpoint.load_documents()
     except ManifestError as error:
-        hint = "Correct the file, or name another one."
-        return [build_error("CONTENTAPI_DOCUMENTS", str(error), hint)]
+        return [build_error("CONTENTAPI_DOCUMENTS", str(error), "Correct the file, or name another one.")]
     return []

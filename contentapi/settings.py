@@ -31,7 +31,6 @@ RELATED_TYPES = {
 # --- Core ----------------------------------------------------------------------------------------------
 EMBEDDED = not ENVIRONMENT.database_url
 SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.wsgi and contentapi.server
-DEBUG = False
 SECRET_KEY = ENVIRONMENT.secret_key or (
     read_or_create(VAR_DIR / "secret_key", partial(secrets.token_urlsafe, 50)) if EMBEDDED else "missing: see checks"
 )
@@ -191,7 +190,6 @@ OAUTH2_PROVIDER = {
     "ROTATE_REFRESH_TOKEN": True,
     "PKCE_REQUIRED": True,
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],  # for `check --deploy` only: users/oauth/clients.py has the rules
-    "ALLOW_URI_WILDCARDS": False,
     "SCOPES": dict(Scope.choices),
     "DEFAULT_SCOPES": Scope.values,
     **{f"COMPLIANT_BCP_RFC9700_{rule}": True for rule in RFC_9700_RULES},

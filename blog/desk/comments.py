@@ -14,6 +14,7 @@ from blog.models import Comment, CommentState, Post
 from blog.services import moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
 from contentapi.desk.actions import Action, list_offered_actions
 from contentapi.desk.bases import PolicyAdmin
 from contentapi.desk.forms import ServiceForm
@@ -83,7 +84,7 @@ class CommentAdmin(PolicyAdmin):
     select_rows = staticmethod(
         lambda actor: queries.name_moderators(selectors.comments.select_moderated_comments(actor))
     )
-    find_row = staticmethod(queries.find_comment)
+    find_row = staticmethod(lambda actor, pk: queries.select_shown_comments(actor).filter(pk=parse_id(pk)).first())
 
     def may_see(self, actor: Actor, row: Comment) -> bool:
         return policy.may_see_comment(actor, row.state, row.post.author.user_id)

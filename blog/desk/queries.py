@@ -14,7 +14,6 @@ from blog import policy, selectors
 from blog.models import Author, Comment, Post, PostStatus, WorkingCopy
 from contentapi.conf.timeouts import OVERDUE, RECENT
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import parse_id
 from contentapi.projection import NEWEST_FIRST
 
 EXCERPT = 5  # rows of a list on the desk
@@ -28,10 +27,6 @@ def select_shown_comments(actor: Actor) -> QuerySet[Comment]:
     """Return the comments that the actor may see, with what a page shows of them."""
     known = name_moderators(selectors.comments.select_known_comments(actor))
     return known.select_related("author", "post__author").defer("post__body", "post__body_html")
-
-
-def find_comment(actor: Actor, comment_id: str) -> Comment | None:
-    return select_shown_comments(actor).filter(pk=parse_id(comment_id)).first()
 
 
 def name_moderators(comments: QuerySet[Comment]) -> QuerySet[Comment]:

@@ -6,13 +6,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import Error, register, run_checks
 
-from contentapi.conf.environment import (
-    STATEMENTS_PER_TIMEOUT,
-    Environment,
-    build_error,
-    parse_database_url,
-    parse_email_url,
-)
+from contentapi.conf import environment
+from contentapi.conf.environment import STATEMENTS_PER_TIMEOUT, Environment, build_error
 
 START_TAG = "start"  # what every process needs
 DESK_TAG = "desk"  # what a server needs besides: the pages of the desk, whose modules take a third of a start
@@ -46,9 +41,7 @@ def check_environment(**_: Any) -> list[Error]:
 
 def require_valid_start() -> None:
     """Exit with all errors that prevent a start. A server calls this; a command runs those of `START_TAG`, or all."""
-    errors = run_checks(tags=[START_TAG, DESK_TAG])
-    if errors:
-        errors.sort(key=lambda error: str(error.id))
+    if errors := sorted(run_checks(tags=[START_TAG, DESK_TAG]), key=lambda error: str(error.id)):
         raise SystemExit("\n".join(f"{error.id}: {error.msg}\n\tHINT: {error.hint}" for error in errors))
 
 
@@ -76,7 +69,7 @@ def list_rules(given: Environment) -> list[tuple[str, bool, str]]:
             for number, url in enumerate(given.database_replica_urls, start=1)
         ),
         ("REDIS_URL", bool(redis) and not is_redis_url(redis), "is not the address of a Redis"),
-        ("EMAIL_URL", bool(email) and not parse_email_url(email), no_mail),
+        ("EMAIL_URL", bool(email) and not environment.parse_email_url(email), no_mail),
         ("EMAIL_URL", bool(email and database and not given.contentapi_public_url), no_public_url),
         ("CONTENTAPI_MEDIA_URL", no_media_url, "is required when CONTENTAPI_MEDIA is a bucket"),
         ("CONTENTAPI_WORKER_TIMEOUT", worker < least, f"{limit}{worker}"),
@@ -87,7 +80,7 @@ def list_rules(given: Environment) -> list[tuple[str, bool, str]]:
 
 
 def is_database_url(url: str) -> bool:
-    parameters = parse_database_url(url) if url.startswith(("postgresql://", "postgres://")) else {}
+    parameters = environment.parse_database_url(url) if url.startswith(("postgresql://", "postgres://")) else {}
     return bool(parameters.get("dbname")) and str(parameters.get("connect_timeout", "0")).isdecimal()
 
 

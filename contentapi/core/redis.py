@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL, REDIS_TIMEOUT
 from contentapi.monitoring.traces import trace
 
-ATTRIBUTES = {"db.system.name": "redis"}  # of spans
-
 T = TypeVar("T")
 
 
@@ -51,7 +49,7 @@ class GuardedRedis:
         if self.is_failing and not self.may_try_again():
             raise RedisUnavailable
         try:
-            with trace(f"redis {name}", ATTRIBUTES):
+            with trace(f"redis {name}", {"db.system.name": "redis"}):
                 result = command()
         except self.failures as error:
             self.note_failure(type(error).__name__)

@@ -18,7 +18,6 @@ from contentapi.conf import conf
 
 FindAddress = Callable[[str, int], str | None]
 
-UNKNOWN = "unknown"
 MAX_CACHED = 200  # characters of a header
 TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]++"  # noqa: S105 - a pattern
 QUOTED = r'"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*+"'
@@ -98,7 +97,7 @@ def client_address(environ: Mapping[str, Any]) -> str:
         forwarded = find(find_address, header, proxies)
         if forwarded is not None:
             return forwarded
-    return to_rate_limit_address(environ.get("REMOTE_ADDR", "")) or UNKNOWN
+    return to_rate_limit_address(environ.get("REMOTE_ADDR", "")) or "unknown"
 
 
 def find_client(find_address: FindAddress, header: str, proxies: int) -> str | None:

@@ -57,7 +57,9 @@ def replay_or_execute(actor: Actor, key: str, request: str, action: Action, rend
         raise Malformed("Idempotency-Key must be 1 to 255 visible ASCII characters.")
     if actor.is_anonymous:  # every write refuses them: nothing is stored
         return run_transaction(action)
-    return run_transaction(partial(execute_once, actor.user_id, hash_key(actor, key), request, action, render))
+    owner = actor.credential_id or f"user:{actor.user_id}"  # a JWT counts by user and scopes
+    key_of_owner = sha256(msgspec.json.encode([owner, sorted(actor.scopes), key])).hexdigest()
+    return run_transaction(partial(execute_once, actor.user_id, key_of_owner, request, action, render))
 
 
 def execute_once(user_id: int | None, key: str, request: str, action: Action, render: Render) -> Response:
@@ -94,12 +96,6 @@ def require_room(user_id: int | None, size: int) -> None:
 def is_storable(error: ApiError) -> bool:
     """Return whether the response to an error may be stored: whether it is also the response to a later attempt."""
     return error.status < Internal.status and not isinstance(error, RateLimited)
-
-
-def hash_key(actor: Actor, key: str) -> str:
-    """Return the primary key of a record: a hash of the key and of its credential. A JWT counts by user and scopes."""
-    owner = actor.credential_id or f"user:{actor.user_id}"
-    return sha256(msgspec.json.encode([owner, sorted(actor.scopes), key])).hexdigest()
 
 
 def hash_request(target: Sequence[Any], content: bytes = b"") -> str:

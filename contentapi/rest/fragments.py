@@ -30,7 +30,6 @@ from contentapi.projection import ProjectionError
 from contentapi.projection.selections import SelectedField
 from contentapi.rest.representations import Representation
 
-NOTHING: Mapping[str, Sequence[str]] = {}
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, ExecutableDefinitionsRule)]
 
 
@@ -38,7 +37,7 @@ class RepresentationFragments(SchemaBindable):
     """The representations, as an Ariadne bindable, with `added` fields by the names of their types."""
 
     def __init__(
-        self, directory: Path, representations: Sequence[Representation], added: Mapping[str, Sequence[str]] = NOTHING
+        self, directory: Path, representations: Sequence[Representation], added: Mapping[str, Sequence[str]] = {}
     ) -> None:
         self.directory, self.added = directory, added
         self.representations = {representation.name: representation for representation in representations}

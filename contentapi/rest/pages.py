@@ -10,16 +10,9 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from contentapi.core import pagination
 from contentapi.core.errors import Malformed
-from contentapi.core.pagination import (
-    DEFAULT_PAGE,
-    PAGE_PARAMETERS,
-    Filters,
-    Position,
-    decode_cursor,
-    encode_cursor,
-    require_page_size,
-)
+from contentapi.core.pagination import Filters, Position
 from contentapi.core.text import consume_into_json_array, require_storable
 from contentapi.http.response import Response
 
@@ -47,7 +40,7 @@ class PageRequest:
 
     collection: str
     filters: Filters = field(default_factory=dict)
-    limit: int = DEFAULT_PAGE
+    limit: int = pagination.DEFAULT_PAGE
     offset: int | None = None
     after: Position | None = None
     prefix: str = ""
@@ -66,7 +59,7 @@ class PageRequest:
         """Return the cursor of the page after an item in JSON. `rank` is its order, if not the time of creation."""
         last = ITEM.decode(item)
         value = last.created_at if rank is None else float(rank)
-        return encode_cursor(Position(int(last.id), value), self.collection, self.filters)
+        return pagination.encode_cursor(Position(int(last.id), value), self.collection, self.filters)
 
 
 def parse_page_params(
@@ -78,7 +71,7 @@ def parse_page_params(
     has_offset: bool = True,  # if the collection is not too long to be counted
 ) -> PageRequest:
     """Parse the query parameters of a collection. Raises `Malformed` for unknown, repeated and invalid ones."""
-    known = PAGE_PARAMETERS.union(filters)  # the request has read `fields`
+    known = pagination.PAGE_PARAMETERS.union(filters)  # the request has read `fields`
     values = parse_query_parameters(parameters, known if has_offset else known - {"offset"})
     if "offset" in values and "cursor" in values:
         raise Malformed("Send offset or cursor, not both.")
@@ -88,10 +81,10 @@ def parse_page_params(
         raise Malformed(f"offset must be from 0 to {MAX_OFFSET}, and is {offset}.")
     after = None
     if "cursor" in values:
-        after = decode_cursor(values["cursor"], collection, filter_values)
+        after = pagination.decode_cursor(values["cursor"], collection, filter_values)
         if after is None:
             raise Malformed("cursor must be a next_cursor of this collection with the same filters.")
-    limit = require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE)
+    limit = pagination.require_page_size(parse_integer("limit", values), default=pagination.DEFAULT_PAGE)
     return PageRequest(collection, filter_values, limit, offset, after, prefix)
 
 

@@ -225,8 +225,7 @@ class Resource:
 
     def call_method(self, request: ResourceRequest, ids: Mapping[str, str], media_type: str) -> Response:
         name = "get" if request.method in READS else request.method.lower()
-        method: Callable[..., Response] = getattr(self, name)
-        response = method(request, **ids)
+        response: Response = getattr(self, name)(request, **ids)
         headers = {"Content-Type": media_type, **response.headers} if response.body else dict(response.headers)
         if request.prefix and "Location" in headers:
             headers["Location"] = request.prefix + headers["Location"]

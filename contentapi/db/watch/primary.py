@@ -53,8 +53,7 @@ class Server:
 
     accept_state: Callable[[State], None]
     accept_failure: Callable[[str], None]  # with the reason
-    # Takes a response, before its state: the process id of the backend
-    accept_sign_of_life: Callable[[int], object] = staticmethod(lambda _: None)
+    accept_sign_of_life: Callable[[int], object] = staticmethod(lambda _: None)  # before a state, with the backend's id
     # Checks the connections of requests, and returns whether to ask the server
     check_connections: Callable[[], bool] = staticmethod(lambda: True)
 
