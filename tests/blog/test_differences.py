@@ -1,5 +1,7 @@
 """The readable difference of two texts: by lines and words, with a limit of its time."""
 
+import pytest
+
 from blog.history.differences import MOST_LINES, MOST_SHOWN, DifferenceLine, compare_texts
 
 LONGEST = 200_000  # characters of a body
@@ -73,6 +75,7 @@ def interleave(prefix: str) -> str:
     return "\n".join(f"{prefix}{number}" if number % 2 else f"{number % 100}" for number in range(MOST_LINES))
 
 
+@pytest.mark.thorough
 def test_difference_of_long_texts_takes_no_quadratic_time() -> None:
     """Without the limits, this test runs for minutes."""
     for old, new in [

@@ -60,6 +60,11 @@ def get_user_id(author_id: int) -> int | None:
     return Author.objects.get(pk=author_id).user_id
 
 
+@cache
+def list_posts_with_cover(image_id: int) -> list[Post]:
+    return [*Post.objects.filter(cover_id=image_id)]
+
+
 def may_see_post(who: Actor, post: Post) -> bool:
     writer_ids = [get_user_id(author_id) for author_id in (post.author_id, *post.coauthor_ids)]
     by_table = post.status == PostStatus.PUBLISHED or any(
@@ -88,7 +93,7 @@ def may_see_import(who: Actor, job: ImportJob) -> bool:
 
 def may_see_image(who: Actor, image: Image) -> bool:
     writes = {scope for scope in (Scope.POSTS_WRITE, Scope.IMAGES_WRITE) if who.has(scope)}
-    return bool(writes) or any(may_see_post(who, post) for post in Post.objects.filter(cover_id=image.pk))
+    return bool(writes) or any(may_see_post(who, post) for post in list_posts_with_cover(image.pk))
 
 
 EVENT_SCOPES = {
@@ -108,7 +113,7 @@ def may_see_event(who: Actor, event: Event) -> bool:
         return who.has(Scope.IMAGES_WRITE) or who.has(Scope.POSTS_WRITE)
     owners: list[int | None] = [*event.owner_ids]
     if kind in ("post", "comment"):
-        owners = [author.user_id for author in Author.objects.in_order_of(event.owner_ids)]
+        owners = [get_user_id(author_id) for author_id in event.owner_ids]
     everybody = ADMINS if kind in ("order", "user") else EDITORIAL
     return any(reaches(who, EVENT_SCOPES[kind], owner, of_everybody_for=everybody) for owner in [*owners, None])
 
