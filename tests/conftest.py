@@ -52,7 +52,8 @@ WITH_DATABASE = {
 # What a file with a test that has one of these markers contains
 MARKED = re.compile(rf"mark\.({'|'.join(MARKERS)})\b|NEEDS_CHROMIUM|import .*\bpytestmark\b")
 MARKED_AS_A_WHOLE = re.compile(
-    r"^pytestmark = \[?\s*(\*?NEEDS_CHROMIUM|pytest\.mark\.(servers|thorough)\b)", re.MULTILINE
+    r"^(pytestmark = \[?\s*(\*?NEEDS_CHROMIUM|pytest\.mark\.(servers|thorough)\b)|from .* import .*\bpytestmark\b)",
+    re.MULTILINE,
 )
 
 
@@ -61,6 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
     measure_processes(config)
     if not hasattr(config, "workerinput"):  # the processes of pytest-xdist use folders of their controller
         create_root_of_temporary_folders(config)
+    elif config.option.durations is None:
+        send_what_the_controller_shows(config)
 
 
 def create_root_of_temporary_folders(config: pytest.Config) -> None:
@@ -79,17 +82,34 @@ def create_root_of_temporary_folders(config: pytest.Config) -> None:
     config.add_cleanup(remove_unless_a_test_failed)
 
 
+def send_what_the_controller_shows(config: pytest.Config) -> None:
+    """Let a process of pytest-xdist send no start of a test and no success of its fixtures: half of its messages."""
+    (interactor,) = (plugin for plugin in config.pluginmanager.get_plugins() if hasattr(plugin, "sendevent"))
+    send = interactor.sendevent
+
+    def send_what_is_shown(name: str, **content: Any) -> None:
+        report = content.get("data")
+        if name != "logstart" and not (report and report["when"] != "call" and report["outcome"] == "passed"):
+            send(name, **content)
+
+    interactor.sendevent = send_what_is_shown
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Skip the files without a marked test if `-m` selects marked tests only: to import them takes half of the time.
 
-    Without the marked tests, skip the files that are marked as a whole.
+    Without the marked tests, skip the files that are marked as a whole. Of a folder of such files, nothing is imported.
     """
     selected = config.option.markexpr
-    if collection_path.suffix == ".py" and selected.startswith((*MARKERS, "not servers and not thorough")):
-        text = collection_path.read_text()
-        if MARKED_AS_A_WHOLE.search(text) if selected.startswith("not") else not MARKED.search(text):
+    if selected.startswith((*MARKERS, "not servers and not thorough")):
+        paths = [collection_path] if collection_path.suffix == ".py" else collection_path.rglob("test_*.py")
+        if all(is_skipped(path.read_text(), selected) for path in paths):
             return True
     return None  # as another plugin decides
+
+
+def is_skipped(text: str, selected: str) -> bool:
+    return bool(MARKED_AS_A_WHOLE.search(text)) if selected.startswith("not") else not MARKED.search(text)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from openapi_schema_validator import OAS31Validator, oas31_format_checker
+from jsonschema_rs import Draft202012Validator
 
 import contentapi.schema  # noqa: F401 - binds the representations of own types
 from contentapi.rest.openapi import load_openapi_document
@@ -102,8 +102,10 @@ def get_types(schema: Mapping[str, Any]) -> set[str]:
 
 def find_problems(schema: Mapping[str, Any], value: Any) -> list[str]:
     """Return the validation errors of a value."""
-    validator = OAS31Validator({**schema, "components": DOCUMENT["components"]}, format_checker=oas31_format_checker)
-    return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(value)]
+    validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]}, validate_formats=True)
+    return [
+        f"{'/'.join(map(str, error.instance_path))}: {error.message[:300]}" for error in validator.iter_errors(value)
+    ]
 
 
 def iterate_examples(node: Any, place: str = "") -> Iterator[tuple[str, Mapping[str, Any], Any]]:

@@ -26,7 +26,7 @@ AREAS = (
 FEW = (
     "tests/behaviour/test_graphql_idempotency.py",
     "tests/contentapi/events/test_types.py",
-    "tests/e2e/test_smoke.py",
+    "tests/contentapi/server/test_smoke.py",
     *(f"tests/blog/test_{name}.py" for name in ("comments", "history", "images", "search")),
 )
 PYTEST = [sys.executable, "-m", "pytest", "-q", "--hypothesis-profile", "ci"]

@@ -10,10 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import kubernetes_validate
 import pytest
 import yaml
+from jsonschema_rs import Draft202012Validator
 
 from contentapi.conf.environment import Environment
 from tests.e2e.units import UNITS, read_unit
@@ -55,6 +54,8 @@ PODS = dict(find_pods())
 
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=NAMES)
 def test_manifest_conforms_to_the_schema_of_kubernetes(manifest: dict[str, Any]) -> None:
+    import kubernetes_validate  # takes as long as many tests, and is imported by the process that needs it
+
     kubernetes_validate.validate(manifest, KUBERNETES_VERSION, strict=True)
 
 
@@ -141,7 +142,7 @@ def test_server_is_replaced_without_a_gap() -> None:
 def test_compose_file_conforms_to_the_schema_of_compose() -> None:
     schema = json.loads((files("check_jsonschema") / "builtin_schemas/vendor/compose-spec.json").read_text())
 
-    jsonschema.validate(COMPOSE, schema)
+    Draft202012Validator(schema).validate(COMPOSE)
 
 
 @pytest.mark.parametrize("name", COMPOSE["services"])

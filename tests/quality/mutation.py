@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mutmut.mutation.data import SourceFileMutationData
-from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.stats import status_by_exit_code
 from mutmut.utils.file_utils import walk_mutatable_files
 
@@ -83,6 +82,8 @@ def describe_exit(code: int | None) -> str:
 
 def read_mutant(path: str, name: str) -> Mutant:
     """Read a mutant of the run, like `contentapi.policy.x_reach__mutmut_3` or `...costs.xǁSumǁof__mutmut_1`."""
+    from mutmut.mutation.diff_apply import get_diff_for_mutant  # takes as long as the other imports together
+
     module, mangled = name.rpartition("__mutmut_")[0].rsplit(".", 1)
     function = mangled.removeprefix("xǁ").removeprefix("x_").replace("ǁ", ".")
     before, after = read_changed_lines(get_diff_for_mutant(name, path=path).splitlines())
