@@ -19,7 +19,7 @@ def list_jobs() -> list[Job]:
         Job("events", relay.run, interval=lambda: relay.pause),
         Job("partitions", maintain_partitions, interval=PARTITION_INTERVAL),
         Job("purge_idempotency_keys", purge_idempotency_keys, interval=PURGE_INTERVAL),
-        Job("purge_sessions", purge_sessions, interval=TOKEN_PURGE_INTERVAL),
+        Job("purge_sessions", lambda _: SessionStore.clear_expired(), interval=TOKEN_PURGE_INTERVAL),
         Job("webhooks", sender.run, interval=lambda: sender.pause),
     ]
 
@@ -36,7 +36,3 @@ def maintain_partitions(_: Event) -> None:
 def purge_idempotency_keys(stop: Event) -> None:
     while not stop.is_set() and purge_expired_records():
         pass
-
-
-def purge_sessions(_: Event) -> None:
-    SessionStore.clear_expired()

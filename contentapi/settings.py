@@ -145,11 +145,10 @@ def build_database_settings(url: str) -> dict[str, Any]:
 
 
 DATABASES = {"default": build_database_settings("" if EMBEDDED else ENVIRONMENT.database_url)}
-if not EMBEDDED and ENVIRONMENT.database_replica_urls:
-    for number, replica_url in enumerate(ENVIRONMENT.database_replica_urls, start=1):
-        # Tests read from the primary in its place.
-        DATABASES[f"replica{number}"] = {**build_database_settings(replica_url), "TEST": {"MIRROR": "default"}}
-    DATABASE_ROUTERS = ["contentapi.core.replicas.ReplicaRouter"]
+for number, replica_url in enumerate([] if EMBEDDED else ENVIRONMENT.database_replica_urls, start=1):
+    # Tests read from the primary in its place.
+    DATABASES[f"replica{number}"] = {**build_database_settings(replica_url), "TEST": {"MIRROR": "default"}}
+DATABASE_ROUTERS = ["contentapi.core.replicas.ReplicaRouter"] if len(DATABASES) > 1 else []
 
 # --- Users and passwords -------------------------------------------------------------------------------
 AUTH_USER_MODEL = "users.User"
@@ -200,12 +199,10 @@ OAUTH2_PROVIDER = {
 BIND = f"{ENVIRONMENT.contentapi_bind or ('127.0.0.1' if EMBEDDED else '0.0.0.0')}:{ENVIRONMENT.port}"  # noqa: S104
 HTTPS = ENVIRONMENT.contentapi_https == "on"
 PUBLIC_URL = ENVIRONMENT.contentapi_public_url
-SECURE_SSL_REDIRECT = HTTPS
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
 
 CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)

@@ -133,12 +133,10 @@ class Actor:
     @property
     def origin(self) -> str:
         """The interface and the credential, as the history shows them: `GraphQL, API key capi_1234abcd`."""
-        name = ""
-        if self.credential == "api-key":
-            name = f"API key {self.credential_id.removeprefix('key:')}"
-        elif self.credential == "jwt":
-            name = f"token of {self.client_id}" if self.client_id else "token"
-        return f"{self.interface}, {name}" if self.interface and name else self.interface or name
+        key = f"API key {self.credential_id.removeprefix('key:')}"
+        token = f"token of {self.client_id}" if self.client_id else "token"
+        name = {"api-key": key, "jwt": token}.get(self.credential, "")
+        return ", ".join(filter(None, (self.interface, name)))
 
     @property
     def is_anonymous(self) -> bool:

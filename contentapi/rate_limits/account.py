@@ -25,7 +25,7 @@ from contentapi.http.client_address import client_address
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.counters import InProcessCounter, LimitStatus
-from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, PREVIEWS, Charge, Limit, build_charges
+from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, PREVIEWS, VARIABLES, Charge, Limit, build_charges
 from contentapi.rate_limits.redis_windows import RedisCounter
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
@@ -126,9 +126,9 @@ def consume_charges(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus
         return statuses
     worst = max(statuses, key=lambda status: status.wait)
     limit, wait = worst.charge.limit, max(1, worst.wait)
-    unit = "seconds" if wait > 1 else "second"
+    variable, unit = VARIABLES[limit.name].upper(), "seconds" if wait > 1 else "second"
     raise RateLimited(
-        f'The limit "{limit.name}" of {limit.text} ({limit.variable}) is used up. Try again in {wait} {unit}.',
+        f'The limit "{limit.name}" of {limit.text} ({variable}) is used up. Try again in {wait} {unit}.',
         headers={**build_rate_limit_headers([worst] if charges[0].key else statuses), "Retry-After": str(wait)},
         limit=limit.name,
     )

@@ -24,16 +24,11 @@ class Limit(NamedTuple):
     @property
     def text(self) -> str:
         """The value of the setting, like `300/minute`."""
-        value: str = getattr(conf.environment, VARIABLES[self.name])
-        return value
+        return str(getattr(conf.environment, VARIABLES[self.name]))
 
     @property
     def spec(self) -> "LimitSpec":
         return parse_spec(self.name, self.text)
-
-    @property
-    def variable(self) -> str:
-        return VARIABLES[self.name].upper()
 
 
 class LimitSpec(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from contentapi.background import purge_sessions
+from contentapi.background import list_jobs
 
 
 @pytest.mark.django_db
@@ -16,6 +16,7 @@ def test_expired_sessions_are_deleted() -> None:
     for key, hours in {"valid": 1, "expired": -1}.items():
         Session.objects.create(session_key=key, session_data="", expire_date=now + timedelta(hours=hours))
 
-    purge_sessions(Event())
+    jobs = {job.name: job for job in list_jobs()}
+    jobs["purge_sessions"].run(Event())
 
     assert list(Session.objects.values_list("session_key", flat=True)) == ["valid"]

@@ -12,7 +12,7 @@ from tests.contentapi.rate_limits.test_account import limited
 def test_every_rate_of_the_environment_is_a_limit() -> None:
     rates = {name for name in Environment.__struct_fields__ if name.startswith("contentapi_rate_")}
 
-    assert {limit.variable.lower() for limit in vars(limits).values() if isinstance(limit, Limit)} == rates
+    assert {limits.VARIABLES[limit.name] for limit in vars(limits).values() if isinstance(limit, Limit)} == rates
 
 
 @pytest.mark.parametrize(
