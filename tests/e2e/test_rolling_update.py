@@ -32,6 +32,7 @@ from tests.deployment.template import Template
 from tests.e2e.next_release import write_migrations
 
 READERS, WRITERS = 2, 2
+PAUSE = 0.01  # seconds of a client between two requests
 QUIET = 1.0  # seconds of load before and after the update
 DRAINING = 1.0  # seconds between the proxy's last request and the end of a server
 QUERY = "{ posts(limit: 10) { id title author { name } comments(limit: 3) { id } } }"
@@ -78,7 +79,7 @@ class Load:
 
     def read(self) -> None:
         number = 0
-        while not self.stopped.is_set():
+        while not self.stopped.wait(PAUSE):
             number += 1
             if number % 2:
                 self.send("GET", "/posts?limit=10", None)
@@ -87,7 +88,7 @@ class Load:
 
     def write(self, writer: int) -> None:
         number = 0
-        while not self.stopped.is_set():
+        while not self.stopped.wait(PAUSE):
             number += 1
             variables = {"input": {"title": f"Written under load {writer}.{number}", "body": "Text."}}
             if self.send("POST", "/graphql", {"query": MUTATION, "variables": variables}):
