@@ -66,7 +66,7 @@ test-citus: installed-dev
 	@$(if $(LONG),EXAMPLES_IN_PERCENT=$(PERCENT)) exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(if $(LONG),--thorough) $(TESTS)
 
 coverage: installed-dev
-	@$(PYTEST) -m "$(FAST)" --cov --cov-report= --cov-fail-under=0
+	@$(PYTEST) -m "$(FAST) or own" --cov --cov-report= --cov-fail-under=0
 	@echo "Percent of the lines that the tests execute; at least fail_under of pyproject.toml is required:"
 	@$(VENV_PYTHON) -m coverage report --format=total
 	@$(VENV_PYTHON) -m coverage report --show-missing --fail-under=100 --include="$(COVERED_IN_FULL)"

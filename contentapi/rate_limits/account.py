@@ -126,9 +126,9 @@ def consume_charges(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus
         return statuses
     worst = max(statuses, key=lambda status: status.wait)
     limit, wait = worst.charge.limit, max(1, worst.wait)
-    variable, unit = VARIABLES[limit.name].upper(), "seconds" if wait > 1 else "second"
+    name = VARIABLES[limit.name].upper()
     raise RateLimited(
-        f'The limit "{limit.name}" of {limit.text} ({variable}) is used up. Try again in {wait} {unit}.',
+        f'The limit "{limit.name}" of {limit.text} ({name}) is used up. Try again in {wait} second{"s" * (wait > 1)}.',
         headers={**build_rate_limit_headers([worst] if charges[0].key else statuses), "Retry-After": str(wait)},
         limit=limit.name,
     )

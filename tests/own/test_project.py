@@ -11,6 +11,8 @@ CASES = Path(__file__).parent / "cases"
 ROOT = CASES.parents[2]
 
 
+@pytest.mark.servers
+@pytest.mark.own
 @pytest.mark.usefixtures("django_db_modify_db_settings")  # which makes the database that all processes copy
 def test_cases_pass_in_a_project_with_own_fields_and_an_own_type(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     options = ["--ds=tests.own.settings", "-p", "no:xdist", "-p", "no:cacheprovider", "-q"]
