@@ -8,27 +8,20 @@ from itertools import count
 from typing import Any
 
 import pytest
-from _pytest.compat import getfuncargnames
-from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.hashers import Argon2PasswordHasher
-from django.contrib.sessions.models import Session
 from django.core.handlers.base import BaseHandler
 from django.core.signals import setting_changed
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.template import Context, RequestContext, Template
-from django.test import Client, TestCase, TransactionTestCase
-from django.utils.crypto import get_random_string
+from django.test import TestCase, TransactionTestCase
 from psycopg.pq import TransactionStatus
 
-from contentapi.auth.sessions import SessionStore
 from contentapi.conf import timeouts
 from contentapi.core.limited_child import LimitedChild
 from contentapi.events.webhooks import bodies, sender
 from contentapi.rate_limits import account
 from contentapi.rate_limits.counters import InProcessCounter
 from tests.migrated_database import empty_tables
-from users.models import User
 
 READ_BY_MIDDLEWARE = ("DEBUG", "MIDDLEWARE", "SECURE_", "STATIC", "WHITENOISE_")  # when it is loaded
 START, CLOSE = LimitedChild.start, LimitedChild.close
@@ -45,8 +38,6 @@ def patch_for_all_tests() -> Iterator[None]:
         lift_time_limits(patch)
         share_middleware(patch)
         keep_contexts_of_pages(patch)
-        expect_no_arguments_of_request(patch)
-        patch.setattr(Client, "force_login", log_in_by_one_statement)
         with keep_children(patch):
             yield
 
@@ -110,25 +101,6 @@ def keep_contexts_of_pages(patch: pytest.MonkeyPatch) -> None:
         return instrumented(template, context) if is_page else template.nodelist.render(context)
 
     patch.setattr(Template, "_render", render)
-
-
-def log_in_by_one_statement(client: Client, user: User, backend: str | None = None) -> None:
-    """Write the session of a client at once. Django writes it three times, with savepoints, and the user."""
-    session = SessionStore()
-    session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
-    session[BACKEND_SESSION_KEY] = backend or settings.AUTHENTICATION_BACKENDS[0]
-    session._session_key = key = get_random_string(32)
-    Session.objects.bulk_create([session.create_model_instance(dict(session.items()))])
-    client.cookies[settings.SESSION_COOKIE_NAME] = key
-
-
-def expect_no_arguments_of_request(patch: pytest.MonkeyPatch) -> None:
-    """Let pytest not look for the arguments of the fixture `request`, which each use defines again."""
-
-    def find(*of: Any, name: str = "", **others: Any) -> tuple[str, ...]:
-        return () if name == "request" else getfuncargnames(*of, name=name, **others)
-
-    patch.setattr("_pytest.fixtures.getfuncargnames", find)
 
 
 @contextmanager
