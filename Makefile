@@ -29,7 +29,7 @@ BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
 	@echo "make pages    build the explorer (/graphql) and the API reference (/docs); needs Node; make run does it beside the server"
-	@echo "make test     run the tests in parallel, in about four minutes on two cores"
+	@echo "make test     run the tests in parallel, in about three minutes on two cores"
 	@echo "make test-servers run the tests that start servers"
 	@echo "make test-citus run tests on a cluster of Citus, and tests of the API on it; needs Citus: see docs/operations/cluster.md"
 	@echo "make coverage run the tests of make test, and measure the lines that they execute"

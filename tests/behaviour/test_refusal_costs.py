@@ -79,6 +79,7 @@ def _nothing_is_known() -> None:
         cache.clear()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusal_costs_no_more_than_it_is_charged_and_is_remembered(name: str) -> None:
     response, calls, charged = send(name)

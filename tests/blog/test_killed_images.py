@@ -126,6 +126,7 @@ def run_until_killed(action: Callable[[Image], Any], image: Image, step: int) ->
     return True
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_no_row_names_a_missing_file_and_cleaning_leaves_no_file_without_a_row(
     media: FolderStorage, monkeypatch: pytest.MonkeyPatch, case: str
