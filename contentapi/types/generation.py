@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.template import Context, Engine
 
@@ -155,12 +156,21 @@ def write_migrations(apps: Sequence[str]) -> dict[Path, str]:
 
 
 def sort_by_dependencies(migrations: Mapping[Path, str]) -> dict[Path, str]:
-    """Return the texts with each after those that it needs: Django can load what is there after an interruption."""
+    """Return the migrations in the order of their dependencies, so that those written before a kill can be loaded."""
     needed = {
         path: {Path(app, "migrations", f"{name}.py") for app, name in DEPENDENCY.findall(text)} & migrations.keys()
         for path, text in migrations.items()
     }
     return {path: migrations[path] for path in TopologicalSorter(needed).static_order()}
+
+
+def has_migration(own: OwnType) -> bool:
+    """Return whether migrations create the table with the keys of the model; some of a circle have a second one."""
+    folder = settings.BASE_DIR / own.app
+    migrations = [path.read_text("utf-8") for path in (folder / "migrations").glob("0*.py")]
+    model = (folder / "models.py").read_text("utf-8") if (folder / "models.py").exists() else ""
+    keys = [field.column for field in own.relations if f"    {field.column} = models.ForeignKey(" in model]
+    return bool(migrations) and all(f"'{key}'" in "".join(migrations) for key in keys)
 
 
 def write_file(path: Path, text: str) -> None:

@@ -14,7 +14,7 @@ from contentapi.core.commands import OperatorCommand
 from contentapi.types.declared import list_reached, load_own_types
 from contentapi.types.differences import list_differences
 from contentapi.types.fields import OwnType, SdlError
-from contentapi.types.generation import list_files, write_file, write_migrations, write_sdl
+from contentapi.types.generation import has_migration, list_files, write_file, write_migrations, write_sdl
 
 
 class Command(OperatorCommand):
@@ -90,13 +90,6 @@ def list_missing_files(own: OwnType, types: Mapping[str, OwnType]) -> dict[Path,
     if f"type {own.name}Connection " in present:
         return missing
     return {own.file: f"{present.rstrip()}\n{write_sdl(own)}", **missing}
-
-
-def has_migration(own: OwnType) -> bool:
-    """Return whether there is a table. Types that lead to each other get some of their keys by a second migration."""
-    migrations = [path.read_text("utf-8") for path in (settings.BASE_DIR / own.app / "migrations").glob("0*.py")]
-    keys = [field.column for field in own.relations if not field.is_list]
-    return bool(migrations) and all(f"'{key}'" in "".join(migrations) for key in keys)
 
 
 def require_own_app(own: OwnType) -> None:
