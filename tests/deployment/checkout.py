@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -29,15 +28,8 @@ class Checkout:
     def __init__(self, folder: Path, template: Template | None = None) -> None:
         self.folder = folder
         self.runs: list[Run] = []
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
-        )
-        for name in listed.stdout.decode().split("\0"):
-            if (ROOT / name).is_file():
-                copy_file(ROOT / name, folder / name)
+        folder.mkdir(parents=True)
+        subprocess.run(["cp", "-a", "--parents", "-t", folder, *list_files()], cwd=ROOT, check=True)
         (folder / ".venv").symlink_to(sys.prefix)
         BUILT.mkdir(parents=True, exist_ok=True)
         (folder / "contentapi/static").mkdir(exist_ok=True)
@@ -99,19 +91,17 @@ class Checkout:
     def wait_until_empty(self) -> None:
         deadline = time.monotonic() + PATIENCE
         while self.processes() and time.monotonic() < deadline:
-            time.sleep(0.05)
+            time.sleep(0.2)  # to look at all processes of a machine takes long
         left = self.processes()
         assert not left, left
 
 
-def copy_file(source: Path, target: Path) -> None:
-    """Copy a file, and what Python has compiled of it. Else the first process of each checkout compiles everything."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(source, target)
-    if source.suffix == ".py" and (compiled := Path(cache_from_source(source))).exists():
-        copied = Path(cache_from_source(target))
-        copied.parent.mkdir(exist_ok=True)
-        shutil.copy2(compiled, copied)
+def list_files() -> list[str]:
+    """Return what to copy, and what Python has compiled of it: else each first process would compile everything."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    compiled = [cache_from_source(name) for name in listed if name.endswith(".py")]
+    return [name for name in (*listed, *compiled) if (ROOT / name).is_file()]
 
 
 class Run:

@@ -81,14 +81,14 @@ def run_program(*command: str | Path, given: str = "", **options: Any) -> subpro
 def wait_until(condition: Callable[[], object], what: str, patience: float = PATIENCE) -> float:
     """Wait until a condition holds. Return the number of seconds. Raises `AssertionError` after `patience` seconds.
 
-    The condition is called ten times a second after the first second: many connect to a server, which takes as long as
+    The condition is called five times a second after the first second: many connect to a server, which takes as long as
     a request.
     """
     start = time.monotonic()
     while not condition():
         waited = time.monotonic() - start
         assert waited < patience, f"{what} did not happen within {patience} s"
-        time.sleep(min(0.1, 0.02 + waited / 10))
+        time.sleep(min(0.2, 0.02 + waited / 5))
     return time.monotonic() - start
 
 
