@@ -122,6 +122,7 @@ check-files: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m mypy
+	$(VENV_PYTHON) -m tests.quality.migrations
 	$(VENV_PYTHON) -m tests.contract.check_language
 
 # What holds for the project as a whole
@@ -130,7 +131,6 @@ check-project: installed-dev
 	$(VENV_PYTHON) -m openapi_spec_validator schema/openapi.yaml
 	$(SAMPLE_PRODUCTION) $(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
-	$(VENV_PYTHON) -m tests.quality.migrations
 	$(VENV_PYTHON) manage.py check_schema
 	$(VENV_PYTHON) -m tests.contract.generated --check
 	$(VENV_PYTHON) -m pytest -q tests/contract/test_content_fields.py

@@ -59,7 +59,8 @@ def measure_weight() -> dict[str, float]:
     files = list_python_files()
     product = {path: text for path, text in files.items() if path.parts[0] in PACKAGES}
     tests = {path: text for path, text in files.items() if path.parts[0] == "tests"}
-    lengths = sorted(map(count_function_lines, list_functions(product.values())))
+    functions = list(list_functions(product.values()))
+    lengths = sorted(map(count_function_lines, functions))
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     parts, imports = count_parts(graph)
     return {
@@ -70,9 +71,7 @@ def measure_weight() -> dict[str, float]:
         "own classes of an admin": max(map(count_own_classes, admin.site._registry.values())),
         "median lines of a function": median(lengths),
         "95th percentile of the lines of a function": round(quantiles(lengths, n=20)[-1], 1),
-        f"functions of more than {SHORT} lines with more than {DENSE} nodes a line": sum(
-            map(is_dense, list_functions(product.values()))
-        ),
+        f"functions of more than {SHORT} lines with more than {DENSE} nodes a line": sum(map(is_dense, functions)),
         "product files over 300 lines": count_large_files(product.values()),
         "test files over 300 lines": count_large_files(tests.values()),
     }
