@@ -8,7 +8,6 @@ import ctypes
 import os
 import shutil
 import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from random import SystemRandom
@@ -19,7 +18,7 @@ import pytest
 
 from tests.deployment.checkout import Checkout, Run
 from tests.deployment.ports import reserve
-from tests.deployment.processes import run_program, wait_until
+from tests.deployment.processes import is_listening, run_program, wait_until
 from tests.e2e.units import INSTALLED, PATIENCE, UNITS, NotificationSocket, read_command, read_variables
 
 pytestmark = pytest.mark.servers
@@ -90,14 +89,6 @@ def port() -> int:
         if reserve(port) and reserve(int(f"1{port}")):
             return port
     pytest.fail("There is no free port.")
-
-
-def is_listening(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
-    except OSError:
-        return False
-    return True
 
 
 def test_granian_notifies_unless_its_workers_hang(

@@ -11,6 +11,8 @@ import resource
 import sys
 import time
 from collections.abc import Iterable
+from ctypes import c_double
+from multiprocessing.sharedctypes import RawValue
 from typing import Any
 
 from mutmut import __main__ as mutmut
@@ -27,12 +29,16 @@ class SessionRunner(PytestRunner):
     """Runs the tests of a mutant in a copy of a process that has collected them."""
 
     session: Any = None  # of pytest, in the process that forks
+    last_kills: dict[str, c_double]  # when each test failed last, in memory that all processes share
 
     def warm_up(self) -> None:
         """Do nothing: the tests are collected."""
 
     def run_tests(self, *, mutant_name: str | None, tests: Iterable[str]) -> int:
-        """Run tests, fast ones first. Return an exit code of pytest. `Serving` ends the process if a test fails."""
+        """Run tests, those first that failed last: the next mutant is often of the same function. Then fast ones.
+
+        Return an exit code of pytest. `Serving` ends the process if a test fails.
+        """
         if self.session is None:
             exit_code: int = super().run_tests(mutant_name=mutant_name, tests=tests)
             return exit_code
@@ -41,7 +47,8 @@ class SessionRunner(PytestRunner):
         resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time()) + MUTANT_LIMIT, most))
         chosen = set(tests)
         items = [item for item in self.session.items if item.nodeid in chosen]
-        items.sort(key=lambda item: state().duration_by_test[item.nodeid])
+        durations, kills = state().duration_by_test, self.last_kills
+        items.sort(key=lambda item: (-kills[item.nodeid].value, durations[item.nodeid]))
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         return 0
@@ -58,12 +65,14 @@ class SessionServer(ForkServerRunner):
 
             def pytest_runtestloop(self, session: Any) -> bool:
                 SessionRunner.session = session
+                SessionRunner.last_kills = {item.nodeid: RawValue("d", 0) for item in session.items}
                 serve(work_fd, result_fd)
                 return True
 
-            def pytest_runtest_makereport(self, call: Any) -> None:
+            def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
                 """End the process of a mutant at the first failure, which no one reads."""
                 if call.excinfo is not None and call.excinfo.typename != "Skipped":
+                    SessionRunner.last_kills[item.nodeid].value = time.monotonic()
                     os._exit(1)
 
         sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - until the process ends
