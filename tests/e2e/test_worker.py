@@ -97,17 +97,17 @@ def test_several_workers_publish_each_post_once_and_replace_a_killed_one(deploym
 
 
 def test_import_is_continued_by_the_next_worker_after_sigterm(deployment: Deployment) -> None:
-    deployment.upload(120)
+    deployment.upload(240)
     deployment.start_worker()
     wait_until(lambda: deployment.count_done() > 5, "the work on the import", PATIENCE)
     deployment.stop_workers()
     done = deployment.count_done()
-    assert 5 < done < 120
+    assert 5 < done < 240
 
     deployment.start_worker()
-    checked = "SELECT count(*) FROM blog_importjob WHERE state = 'checked' AND done = 120 AND run = 2"
+    checked = "SELECT count(*) FROM blog_importjob WHERE state = 'checked' AND done = 240 AND run = 2"
     wait_until(lambda: deployment.read(checked) == 1, "the end of the check", PATIENCE)
-    assert deployment.read("SELECT count(*) FROM blog_importresult") == 120
+    assert deployment.read("SELECT count(*) FROM blog_importresult") == 240
 
 
 def test_worker_continues_after_the_loss_of_the_database(deployment: Deployment) -> None:
