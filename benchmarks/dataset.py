@@ -6,6 +6,7 @@ is a draft, so that requests can select published ones.
 
 import random
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import NamedTuple
 
 AUTHORS, POSTS, COMMENTS = 200, 20_000, 100_000
@@ -62,6 +63,7 @@ def is_published(post_id: int) -> bool:
     return post_id % 5 != 0
 
 
+@cache
 def generate() -> Dataset:
     rng = random.Random(42)
     authors = [make_author(rng, number) for number in range(1, AUTHORS + 1)]

@@ -15,7 +15,7 @@ from benchmarks.drill.events import SMALL_WRITES, WRITES, drill_events
 from benchmarks.drill.faults import FAULTS, SMALL, Fault, can_cause, prepare_replica
 from benchmarks.drill.images import drill_images
 from benchmarks.drill.load import Load
-from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
+from benchmarks.drill.report import BACK_WITHIN, Outcome, Span, Use, format_row, format_table, judge
 from benchmarks.drill.stack import THREADS, WORKERS, Stack
 from contentapi.health import CONNECTIONS_OF_STREAMS, CONNECTIONS_OF_WORKER
 from tests.deployment.processes import SERVERS
@@ -26,7 +26,7 @@ Drills = dict[str, Callable[[Stack], list[str]]]
 KNOWN = (*DRILLS, *FAULTS)
 CLIENTS = 16
 WARM_UP = 6.0  # seconds
-BEFORE, AFTER = 3.0, 9.0  # seconds of load before a fault, and after its cause
+BEFORE, AFTER = 3.0, BACK_WITHIN + 2.0  # seconds of load before a fault, and after its cause
 SETTLE = 3.0  # seconds
 LONGEST_RETURN = 40.0  # seconds, after which the drill continues without workers
 # The connections of the workers: their slots, revocations, health and availability; and those of the jobs and streams.
