@@ -12,8 +12,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from contentapi.db.embedded.programs import PROGRAMS
 from tests.deployment.live_server import LiveServer, Site
-from tests.deployment.processes import wait_until
+from tests.deployment.processes import run_program, wait_until
 from tests.e2e.http_client import HttpClient, HttpResponse
 
 pytestmark = pytest.mark.servers
@@ -72,12 +73,13 @@ def wait_until_refused(server: LiveServer, token: str) -> None:
 def test_application_acts_for_a_user_until_it_is_revoked(site: Site) -> None:
     with site.serve("granian", WEB_CONCURRENCY="2", **LOUDEST) as server:
         password = secrets.token_urlsafe(18)
-        who = [EMAIL, "--name", "Mara Member", "--role", "author"]
-        site.manage("create_user", *who, "--password-stdin", given=f"{password}\n")
-        registered = site.manage("create_oauth_client", "Harbour News", "--redirect-uri", CALLBACK)
-        client_id, secret = registered.splitlines()
-        key = site.manage("create_api_key", EMAIL, "--name", "test")
-        operators = site.manage("issue_token", EMAIL)
+        *_, client_id, secret, key, operators = site.manage_all(
+            ["create_user", EMAIL, "--name", "Mara Member", "--role", "author", "--password-stdin"],
+            ["create_oauth_client", "Harbour News", "--redirect-uri", CALLBACK],
+            ["create_api_key", EMAIL, "--name", "test"],
+            ["issue_token", EMAIL],
+            given=f"{password}\n",
+        )
         flow, browser = Flow(server.address, client_id, secret), HttpClient(server.address)
 
         # The flow, whole.
@@ -104,7 +106,7 @@ def test_application_acts_for_a_user_until_it_is_revoked(site: Site) -> None:
         unspent = Flow(server.address, client_id, secret).authorize(HttpClient(server.address), password)
         session = next(cookie.value for cookie in browser.cookies if cookie.name == "sessionid")
 
-        dump = site.manage("dumpdata")
+        dump = run_program(PROGRAMS / "pg_dump", "--host", site.socket_folder, "--username", "postgres").stdout
         assert server.end() == 0
     site.close()
 
