@@ -19,6 +19,10 @@ IMPORTED_MODULE = re.compile(r"^(?:from|import) ((?:blog|contentapi|orders|users
 LOCK = "SELECT pg_advisory_lock(hashtext('contentapi.tests'))"
 # `migrate` writes their rows, and a test with transactions keeps them.
 WRITTEN_BY_MIGRATE = {"auth_permission", "django_content_type", "events_log"}
+USED_TABLES = """
+    SELECT oid::regclass::text FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> ALL(%s) AND pg_relation_size(oid) > 0
+"""
 
 
 def name_migrated_database() -> str:
@@ -58,12 +62,10 @@ def empty_tables() -> None:
     """Delete all rows that a test with transactions has committed.
 
     Django's `flush`, which it replaces, truncates all tables and lets `migrate` write their first rows again. This
-    deletes rows where there are some, without triggers, and takes a fraction of the time.
+    deletes the rows of the tables that ever had some, without triggers, and takes a fraction of the time.
     """
     with connection.cursor() as cursor, transaction.atomic():
-        tables = sorted(set(list_tables()) - WRITTEN_BY_MIGRATE)
-        with_rows = [f"SELECT '{table}' WHERE EXISTS (SELECT FROM {table})" for table in tables]  # noqa: S608
-        cursor.execute(" UNION ALL ".join(with_rows))
+        cursor.execute(USED_TABLES, [[*WRITTEN_BY_MIGRATE, "django_migrations"]])
         deletions = [f"DELETE FROM {table}" for (table,) in cursor.fetchall()]  # noqa: S608
         cursor.execute("; ".join(["SET LOCAL session_replication_role = replica", *deletions]))
         cursor.execute("DELETE FROM events_log")  # its positions begin again

@@ -1,6 +1,8 @@
 """Reads schema/openapi.yaml: operations, schemas and examples."""
 
+import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from jsonschema_rs import Draft202012Validator
@@ -102,10 +104,14 @@ def get_types(schema: Mapping[str, Any]) -> set[str]:
 
 def find_problems(schema: Mapping[str, Any], value: Any) -> list[str]:
     """Return the validation errors of a value."""
-    validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]}, validate_formats=True)
-    return [
-        f"{'/'.join(map(str, error.instance_path))}: {error.message[:300]}" for error in validator.iter_errors(value)
-    ]
+    errors = build_validator(json.dumps(schema)).iter_errors(value)
+    return [f"{'/'.join(map(str, error.instance_path))}: {error.message[:300]}" for error in errors]
+
+
+@cache  # each takes milliseconds, and most responses have the same headers and errors
+def build_validator(schema: str) -> Draft202012Validator:
+    whole = {**json.loads(schema), "components": DOCUMENT["components"]}
+    return Draft202012Validator(whole, validate_formats=True)
 
 
 def iterate_examples(node: Any, place: str = "") -> Iterator[tuple[str, Mapping[str, Any], Any]]:
