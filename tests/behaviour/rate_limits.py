@@ -7,6 +7,7 @@ import msgspec
 from pytest_django import Settings
 
 from tests.graphql_requests import GraphQLResponse
+from tests.resources import RestResponse
 
 HELLO = {"query": "{ __typename }"}
 RATE = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
@@ -19,5 +20,5 @@ def set_limits(settings: Settings, **limits: Any) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **variables)
 
 
-def read_remaining_units(response: GraphQLResponse) -> dict[str, int]:
+def read_remaining_units(response: GraphQLResponse | RestResponse) -> dict[str, int]:
     return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}

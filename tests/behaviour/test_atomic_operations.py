@@ -15,6 +15,7 @@ from contentapi.db.statements import execute
 from contentapi.graphql import transactions
 from contentapi.models import IdempotencyRecord
 from contentapi.schema import SCHEMA
+from tests.behaviour.test_graphql_idempotency import create
 from tests.blog.post_copies import save
 from tests.blog.racing import race
 from tests.conftest import GraphQL, make_api_key
@@ -46,10 +47,6 @@ ARCHIVE = "archivePost(id: {}) {{ id }}"
 def build_operation(*mutations: str, directive: str = "@atomic") -> str:
     fields = " ".join(f"m{number}: {mutation}" for number, mutation in enumerate(mutations))
     return f"mutation {directive} {{ {fields} }}"
-
-
-def create(title: str) -> str:
-    return f'createPost(input: {{title: "{title}", body: "b"}}) {{ id title }}'
 
 
 def test_server_error_rolls_back(gql: GraphQL) -> None:

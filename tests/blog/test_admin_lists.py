@@ -36,6 +36,7 @@ def make_rows() -> None:
     services.create_api_key(actor=OPERATOR, email=user.email, name="x")
 
 
+@pytest.mark.thorough
 def test_list_takes_the_same_statements_for_many_rows(admin_client: Client) -> None:
     pages = ("blog_post", "blog_comment", "blog_author", "users_user", "users_apikey", "orders_order")
     urls = [reverse(f"admin:{page}_changelist") for page in pages]

@@ -10,15 +10,12 @@ from django.utils import timezone
 from blog import background
 from blog.models import IS_UNRENDERED, Post, PostVersion
 from tests.blog.racing import locked
+from tests.contentapi.worker.test_runner import list_messages
 from tests.factories import make_post
 
 
 def make_due_post() -> Post:
     return make_post(status="scheduled", publish_at=timezone.now() - timedelta(minutes=1))
-
-
-def list_messages(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.name == "contentapi.worker"]
 
 
 def test_publication_stops_between_two_posts() -> None:

@@ -1,12 +1,11 @@
 """The command export_posts: the exported files, and their import."""
 
-import io
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +27,7 @@ from tests.blog.markdown_files import parse_post
 from tests.content import TEXTS, make_text
 from tests.factories import make_author, make_comment, make_post
 from tests.thoroughness import scale_examples
+from tests.users.command_runs import run_command
 
 MOMENT = datetime(2026, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
 EQUAL = (*TEXTS, "status", "publish_at", "created_at", "updated_at", "author__name")
@@ -72,12 +72,6 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
 @given(post=markdown_posts())
 def test_serialized_post_is_parsed_to_an_equal_post(post: MarkdownPost) -> None:
     assert parse_post(exporting.serialize_post(post), PurePath("1999-01-01-other.md")) == post
-
-
-def run_command(*arguments: str) -> tuple[str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    call_command(*arguments, stdout=out, stderr=err)
-    return out.getvalue(), err.getvalue()
 
 
 def read_exported_values() -> list[tuple[object, ...]]:

@@ -13,7 +13,7 @@ from blog.files.front_matter import MarkdownPost
 from blog.models import Post, PostStatus
 from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file_at, import_text, parse_post
-from tests.blog.test_export_posts import run_command
+from tests.users.command_runs import run_command
 
 
 def parse(lines: str, body: str = "Boil.\n", path: str = "soup.md") -> MarkdownPost:

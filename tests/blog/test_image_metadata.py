@@ -29,6 +29,7 @@ def read_timing(folder: Path, name: str) -> tuple[list[int], int | None]:
         return durations, image.info.get("loop")
 
 
+@pytest.mark.thorough
 def test_animation_has_the_times_that_browsers_show(tmp_path: Path) -> None:
     for content, expected in [
         (
@@ -100,6 +101,7 @@ PARTS: list[Callable[[], bytes]] = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 def test_parts_that_no_picture_needs_make_none_invalid(tmp_path: Path) -> None:
     expected = SMALL.getpixel((40, 20))

@@ -82,6 +82,7 @@ def test_bad_files_are_named_and_the_others_are_imported(tmp_path: Path, run_imp
     assert read_titles() == ["B", "D"]
 
 
+@pytest.mark.thorough
 def test_command_parses_in_a_child_process_with_limits(tmp_path: Path, run_import: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(importing, "LimitedParser", partial(LimitedParser, seconds=0.2))
     write_files(tmp_path, b=build_file("B"))

@@ -122,6 +122,7 @@ def test_import_of_a_killed_worker_is_continued_by_another_one(editor: Actor) ->
     assert set(Post.objects.values_list("version", flat=True)) == {1}
 
 
+@pytest.mark.thorough
 @SEVERAL_WORKERS
 def test_two_workers_import_each_file_once(editor: Actor) -> None:
     uploaded = [upload(editor, make_files(3), source=name) for name in ("one", "two", "three")]

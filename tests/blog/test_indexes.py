@@ -1,7 +1,7 @@
 """The index that each query of the blog uses."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.db.statements import execute
 from contentapi.projection import Rows
 from tests.blog.test_models import TABLES
+from tests.contentapi.projection.test_plans import iterate_nodes
 from tests.factories import make_actor, make_author
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
@@ -57,12 +58,6 @@ def author_with_posts(db: None) -> Author:  # noqa: ARG001
     execute("ANALYZE blog_author, blog_post, blog_coauthorship, blog_comment")
     execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL random_page_cost = 1.1")
     return authors[3]
-
-
-def iterate_nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for below in plan.get("Plans", []):
-        yield from iterate_nodes(below)
 
 
 def explain(rows: models.QuerySet[Any]) -> tuple[set[str], set[str]]:

@@ -38,6 +38,7 @@ def test_refused_file_has_its_reason_and_does_not_end_the_child(parser: LimitedP
     assert parser.child is child
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS ignores the limit of memory")
 def test_file_that_needs_more_memory_is_refused_and_the_next_one_is_parsed() -> None:
     with closing(LimitedParser(memory=128 * 2**20)) as parser:

@@ -46,8 +46,9 @@ def test_longest_ordinary_text_is_rendered(text: str) -> None:
     assert not render_markdown(text).startswith("<pre>")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("length", [5_000, pytest.param(MAX_BODY, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("length", [5_000, MAX_BODY])
 def test_repeated_piece_is_rendered_in_a_thread_with_a_small_stack(piece: str, length: int) -> None:
     rendered = run_with_small_stack(lambda: render_markdown(fill(piece)[:length]))
 
@@ -61,6 +62,7 @@ HIDDEN_ENDS = (
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_text_of_extreme_depth_is_shown_as_it_is() -> None:
     for text in [
         ">" * 10_000,

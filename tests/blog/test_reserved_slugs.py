@@ -15,15 +15,16 @@ from blog.models import OldSlug, Post
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
 from tests.blog.markdown_files import build_file, import_text
+from tests.blog.post_versions import edit
 from tests.blog.racing import race
-from tests.blog.test_slugs import create_post, edit_post
+from tests.blog.test_slugs import create_post
 from tests.conftest import GraphQL
 from tests.resources import send_request
 
 
 def test_old_slug_of_a_deleted_post_is_reserved_and_leads_to_it_again(editor: Actor) -> None:
     post = create_post(editor, status="published")
-    edit_post(editor, post, slug="moon")
+    edit(post, editor, slug="moon")
     services.delete_post(actor=editor, post_id=str(post.pk))
 
     assert create_post(editor).slug == "tides-2"
@@ -47,7 +48,7 @@ def test_slug_of_a_deleted_post_that_was_public_is_reserved_for_it(editor: Actor
 
 def test_present_slug_is_no_old_one_after_a_restore_by_the_release_before(editor: Actor, gql: GraphQL) -> None:
     post = create_post(editor, status="published")
-    edit_post(editor, post, slug="moon")
+    edit(post, editor, slug="moon")
     OldSlug.objects.create(slug="moon", post_id=post.pk)  # which only this release deletes
 
     read = gql('{ postBySlug(slug: "moon") { slug oldSlugs } }').data["postBySlug"]
@@ -57,7 +58,7 @@ def test_present_slug_is_no_old_one_after_a_restore_by_the_release_before(editor
 
 def test_old_slug_of_a_file_is_not_kept_if_another_post_has_or_had_it(editor: Actor, tmp_path: Path) -> None:
     post = create_post(editor, status="published")
-    edit_post(editor, post, slug="moon")
+    edit(post, editor, slug="moon")
 
     import_text(tmp_path, build_file('aliases = ["/tides/", "/moon/", "/ebb/"]'))
 
@@ -90,10 +91,10 @@ def test_slug_that_a_new_post_got_during_an_import_is_that_of_the_new_post_alone
 ) -> None:
     created, imported = rivals
     with pytest.raises(Conflict):
-        edit_post(editor, imported, slug="tides")
+        edit(imported, editor, slug="tides")
 
-    assert edit_post(editor, created, body="Low.", slug="tides").slug == "tides"
-    assert edit_post(editor, created, slug=None, status="published").slug == "tides"
+    assert edit(created, editor, body="Low.", slug="tides").slug == "tides"
+    assert edit(created, editor, slug=None, status="published").slug == "tides"
     found = gql('{ postBySlug(slug: "tides") { title } posts { title oldSlugs } }').data
     assert found["postBySlug"] == {"title": "Tides"}
     assert [post["oldSlugs"] for post in found["posts"]] == [[], []]
@@ -104,12 +105,12 @@ def test_slug_that_a_new_post_got_during_an_import_is_reserved_for_it_and_keeps_
     editor: Actor, rivals: tuple[Post, Post]
 ) -> None:
     created, _ = rivals
-    edit_post(editor, created, status="published")
+    edit(created, editor, status="published")
 
     services.delete_post(actor=editor, post_id=str(created.pk))
     assert send_request("GET", "/posts/by-slug/tides").status == 404
     assert trash.restore_deleted_post(actor=editor, post_id=str(created.pk)).slug == "tides"
-    edit_post(editor, created, slug="moon")
+    edit(created, editor, slug="moon")
 
     assert send_request("GET", "/posts/by-slug/tides").headers["Location"] == "/posts/by-slug/moon"
 
@@ -119,7 +120,7 @@ def test_slug_that_a_public_post_is_giving_up_is_not_free_yet(editor: Actor) -> 
     post, deleted = (create_post(editor, title, status="published") for title in ("Tides", "Ebb"))
 
     def give_up_slugs() -> None:
-        edit_post(editor, post, slug="moon")
+        edit(post, editor, slug="moon")
         services.delete_post(actor=editor, post_id=str(deleted.pk))
 
     def take(**values: Any) -> str:

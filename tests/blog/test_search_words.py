@@ -82,6 +82,7 @@ HIDDEN = [  # a body, and what does not find it
 ]
 
 
+@pytest.mark.thorough
 def test_words_that_a_person_can_see_find_their_post_and_others_do_not() -> None:
     cases = [*VISIBLE, *HIDDEN]
     titles = ["q" * number for number in range(1, len(cases) + 1)]
@@ -191,6 +192,7 @@ def test_every_word_finds_the_post_on_other_locales(missing_on_another_locale: M
     check_texts(missing_on_another_locale, texts)
 
 
+@pytest.mark.thorough
 def test_each_separator_of_unicode_separates_words_and_no_invisible_character() -> None:
     every = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     invisible = [char for char in every if INVISIBLE.match(char)]

@@ -22,9 +22,9 @@ from blog.files.syntax import decode_value, dump_front_matter, split_front_matte
 from blog.models import MAX_COAUTHORS, Author, OldSlug, Post, PostSource
 from contentapi.core.identity import OPERATOR
 from tests import content
-from tests.blog.test_export_posts import run_command
 from tests.blog.test_front_matter_syntax import COMMON, NUMBERS, TEXTS, TOML_TABLES, YAML_TABLES
 from tests.thoroughness import scale_examples
+from tests.users.command_runs import run_command
 
 SITES = Path(__file__).parent / "sites"
 JEKYLL, HUGO = SITES / "jekyll", SITES / "hugo" / "content"
@@ -62,6 +62,7 @@ def read_state(source: str) -> dict[str, tuple[str, datetime | None, datetime | 
     return {path: (status, publish_at, published_at) for path, status, publish_at, published_at in rows}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("site", "number"),
     [
@@ -69,10 +70,7 @@ def read_state(source: str) -> dict[str, tuple[str, datetime | None, datetime | 
         (HUGO, 6),
         pytest.param(
             *(REAL, 750),
-            marks=[
-                pytest.mark.thorough,
-                pytest.mark.skipif(not REAL.is_dir(), reason=f"there is no {REAL}, the real posts"),
-            ],
+            marks=pytest.mark.skipif(not REAL.is_dir(), reason=f"there is no {REAL}, the real posts"),
         ),
     ],
 )

@@ -16,7 +16,7 @@ from blog.services.slugs import find_free_slug, make_slug, number_slug
 from contentapi.core.errors import Conflict, Forbidden, Invalid
 from contentapi.core.identity import Actor, Role
 from contentapi.db.statements import execute
-from tests.blog.post_versions import restore_draft
+from tests.blog.post_versions import edit, restore_draft
 from tests.blog.racing import race
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
@@ -59,10 +59,6 @@ def create_post(actor: Actor, title: str = "Tides", **values: Any) -> Post:
     return services.create_post(actor=actor, title=title, body="", **values)
 
 
-def edit_post(actor: Actor, post: Post, **changes: object) -> Post:
-    return services.edit_post(actor=actor, post_id=str(post.pk), changes=changes)
-
-
 def test_taken_slugs_get_numbers(editor: Actor) -> None:
     assert [create_post(editor).slug for _ in range(4)] == ["tides", "tides-2", "tides-3", "tides-4"]
     assert create_post(editor, "!").slug == f"post-{Post.objects.latest('pk').pk}"
@@ -79,28 +75,28 @@ def test_slug_with_other_characters_is_refused(editor: Actor) -> None:
 def test_slug_that_a_person_states_is_kept_and_conflicts_if_it_is_taken(editor: Actor) -> None:
     first, other = create_post(editor, slug="2026"), create_post(editor)
 
-    assert edit_post(editor, first, title="Another title").slug == "2026"
+    assert edit(first, editor, title="Another title").slug == "2026"
     with pytest.raises(Conflict):
         create_post(editor, slug="2026")
     with pytest.raises(Conflict):
-        edit_post(editor, other, slug="2026")
-    assert edit_post(editor, first, slug=None).slug == "another-title"
+        edit(other, editor, slug="2026")
+    assert edit(first, editor, slug=None).slug == "another-title"
 
 
 def test_slug_follows_the_title_until_the_post_is_public(editor: Actor) -> None:
     post = create_post(editor)
 
-    assert edit_post(editor, post, title="Low tides").slug == "low-tides"
-    assert edit_post(editor, post, title="High tides", status="published").slug == "high-tides"
-    assert edit_post(editor, post, title="No tides").slug == "high-tides"
-    assert edit_post(editor, post, title="Some tides", status="draft").slug == "high-tides"
+    assert edit(post, editor, title="Low tides").slug == "low-tides"
+    assert edit(post, editor, title="High tides", status="published").slug == "high-tides"
+    assert edit(post, editor, title="No tides").slug == "high-tides"
+    assert edit(post, editor, title="Some tides", status="draft").slug == "high-tides"
     assert not OldSlug.objects.exists()
 
 
 def test_old_slug_of_a_public_post_leads_to_it(editor: Actor, gql: GraphQL) -> None:
     post = create_post(editor, status="published")
     for slug in ("moon", "sun", "moon"):
-        edit_post(editor, post, slug=slug)
+        edit(post, editor, slug=slug)
 
     def read_slug(slug: str) -> str | None:
         found = gql("query ($slug: String!) { postBySlug(slug: $slug) { slug } }", slug=slug).data["postBySlug"]
@@ -120,7 +116,7 @@ def test_old_slug_of_a_public_post_leads_to_it(editor: Actor, gql: GraphQL) -> N
 def test_old_slugs_of_a_post_are_listed_for_those_who_see_it(editor: Actor, gql: GraphQL) -> None:
     post = create_post(editor, status="published")
     for slug in ("sun", "moon"):
-        edit_post(editor, post, slug=slug)
+        edit(post, editor, slug=slug)
     other = create_post(editor, slug="mars", status="published")
     author = make_author(name="Ida").pk
 
@@ -130,7 +126,7 @@ def test_old_slugs_of_a_post_are_listed_for_those_who_see_it(editor: Actor, gql:
         actor=editor,
         author=str(author),
     )
-    edit_post(editor, post, status="draft")
+    edit(post, editor, status="draft")
     hidden = gql(
         "query ($ids: [ID!]!) { nodes(ids: $ids) { ...on Post { oldSlugs } } }", ids=[str(post.pk), str(other.pk)]
     )
@@ -155,7 +151,7 @@ def test_post_with_very_many_old_slugs_lists_the_first_ones(editor: Actor, gql: 
 
 def test_slug_of_a_hidden_post_leads_nowhere(editor: Actor) -> None:
     post = create_post(editor, status="published", slug="comments")
-    edit_post(editor, post, slug="publish", status="draft")
+    edit(post, editor, slug="publish", status="draft")
 
     assert {send_request("GET", f"/posts/by-slug/{slug}").status for slug in ("comments", "publish")} == {404}
 
@@ -193,7 +189,7 @@ def test_worker_gives_slugs_to_posts_without_one_and_changes_nothing_else() -> N
 
 def test_restored_version_and_restored_post_get_no_slug_of_another_post(editor: Actor) -> None:
     post = create_post(editor)
-    edit_post(editor, post, title="Moon")
+    edit(post, editor, title="Moon")
     other = create_post(editor)
 
     restored = restore_draft(post, 1, actor=editor)
@@ -206,7 +202,7 @@ def test_restored_version_and_restored_post_get_no_slug_of_another_post(editor: 
 
 def test_version_of_a_release_without_slugs_is_restored_without_one(editor: Actor) -> None:
     post = create_post(editor)
-    edit_post(editor, post, title="Moon")
+    edit(post, editor, title="Moon")
     PostVersion.objects.update(slug=None)
 
     restored = restore_draft(post, 1, actor=editor)
@@ -227,10 +223,10 @@ def test_slug_changed_in_sql_is_a_version_with_an_old_slug(editor: Actor) -> Non
 def test_canonical_url_is_an_absolute_address_or_null(editor: Actor) -> None:
     for url in ["", "/a", "ftp://a.invalid/", "javascript:alert(1)", "https://", "https://a b/"]:
         post = create_post(editor, canonical_url="https://www.example.com/a?b=c#d")
-        assert edit_post(editor, post, canonical_url=None).canonical_url is None
+        assert edit(post, editor, canonical_url=None).canonical_url is None
 
         with pytest.raises(Invalid):
-            edit_post(editor, post, canonical_url=url)
+            edit(post, editor, canonical_url=url)
 
 
 def test_editors_change_the_author_of_a_post() -> None:
@@ -238,12 +234,12 @@ def test_editors_change_the_author_of_a_post() -> None:
     writer, editor = make_actor(Role.AUTHOR, author=author), make_actor(Role.EDITOR)
     post = create_post(writer, status=PostStatus.PUBLISHED)
 
-    assert edit_post(editor, post, author_id=str(other.pk)).author == other
+    assert edit(post, editor, author_id=str(other.pk)).author == other
     with pytest.raises(Forbidden):
-        edit_post(make_actor(Role.AUTHOR, author=other), post, author_id=str(author.pk))
+        edit(post, make_actor(Role.AUTHOR, author=other), author_id=str(author.pk))
     for author_id in ("999999", None):
         with pytest.raises(Invalid) as refusal:
-            edit_post(editor, post, author_id=author_id)
+            edit(post, editor, author_id=author_id)
         assert set(refusal.value.fields) == {"authorId"}
 
 

@@ -70,6 +70,7 @@ def test_success_responses_are_as_described(subtests: pytest.Subtests, world: Wo
                 assert_conforms(OPERATIONS[name], status, send_request(OPERATIONS[name], given(world), world))
 
 
+@pytest.mark.thorough
 def test_responses_to_three_version_markers_are_as_described(subtests: pytest.Subtests, world: World) -> None:
     markers = {"X-API-Version": "1", "Accept": "application/vnd.contentapi.v1+json"}
     for operation in choose_one_of_each(select_operations("X-API-Version")):
@@ -92,6 +93,7 @@ def test_304_is_as_described(subtests: pytest.Subtests, world: World) -> None:
             assert_conforms(operation, 304, send_request(operation, request._replace(headers=tag), world))
 
 
+@pytest.mark.thorough
 def test_replayed_responses_are_as_described(subtests: pytest.Subtests, world: World) -> None:
     headers = {"X-API-Key": make_api_key(world.actors["admin"]), "Idempotency-Key": "once"}
     for operation in choose_one_of_each(select_operations("Idempotency-Key")):
@@ -227,6 +229,7 @@ REFUSALS_OF_ALL: list[tuple[int, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.thorough
 def test_common_error_responses_are_as_described(subtests: pytest.Subtests, world: World) -> None:
     common = choose_one_of_each(select_operations())
     for operation in select_operations():
@@ -258,6 +261,7 @@ MALFORMED = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("credential", [{}, {"X-API-Key": "x"}], ids=["no credential", "an invalid one"])
 def test_401_precedes_what_is_malformed(subtests: pytest.Subtests, credential: dict[str, str]) -> None:
     for operation in choose_one_of_each(each for each in select_operations() if each.needs_a_credential):

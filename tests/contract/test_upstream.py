@@ -105,6 +105,7 @@ DOCUMENTED_PRIVATE_NAMES = {
 SOURCES = [path for app in OWN for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts]
 
 
+@pytest.mark.thorough
 def test_source_of_each_internal_is_unchanged() -> None:
     found = {name: compute_hash(name) for name in HASHES}
 
@@ -145,6 +146,7 @@ def test_files_that_use_internals_exist() -> None:
     ] == []
 
 
+@pytest.mark.thorough
 def test_imports_from_undocumented_modules_are_listed() -> None:
     others = OWN | sys.stdlib_module_names
     imported = {

@@ -28,7 +28,7 @@ from django.db.migrations.state import ProjectState
 
 from tests.quality.migrations import Finding, find_in_migration, find_problems
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.thorough, pytest.mark.django_db]
 OUTSIDE_OF_A_TRANSACTION = pytest.mark.django_db(transaction=True)  # CREATE INDEX CONCURRENTLY requires it
 
 INDEX = models.Index(fields=["created_at"], name="test_index")

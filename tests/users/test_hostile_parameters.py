@@ -41,6 +41,7 @@ def list_queries(name: str) -> Iterator[list[str]]:
         yield NAMES
 
 
+@pytest.mark.thorough
 def test_text_that_no_database_can_store_is_refused_in_every_address(desk: tuple[Client, dict[str, str]]) -> None:
     browser, urls = desk
 

@@ -62,6 +62,7 @@ def test_two_admins_who_remove_each_other_leave_one() -> None:
     assert User.objects.filter(role=Role.ADMIN).count() == 1
 
 
+@pytest.mark.thorough
 def test_no_page_of_the_admin_removes_the_last_admin() -> None:
     admin = make_user(Role.ADMIN)
     admin.set_password("seven harbours and a lamp")

@@ -40,13 +40,9 @@ def test_pages_do_not_exist_without_a_mail_server(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", LOGINS)
-def test_login_has_no_link_without_a_mail_server(page: str) -> None:
+def test_login_links_to_the_page_with_a_mail_server_only(settings: Settings, page: str) -> None:
     assert FORGOTTEN not in Client().get(page).text
-
-
-@pytest.mark.usefixtures("mail_is_on")
-@pytest.mark.parametrize("page", LOGINS)
-def test_login_links_to_the_page_with_a_mail_server(page: str) -> None:
+    turn_mail_on(settings)
     assert f'<a href="{FORGOTTEN}">Forgot your password?</a>' in Client().get(page).text
 
 

@@ -1,6 +1,5 @@
 """Generated tokens, compared with PyJWT: it accepts each token that we accept, and our stricter rules are listed."""
 
-import base64
 import json
 import time
 from typing import Any
@@ -13,7 +12,7 @@ from hypothesis import strategies as some
 from contentapi.auth.jwk import Key
 from contentapi.auth.jwt import Claims, TokenError, encode, verify
 from contentapi.conf.timeouts import CLOCK_LEEWAY, MAX_IAT_LEAD
-from tests.contentapi.auth.tokens import ISSUER, KEYS, RSA, SECRET, SHARED
+from tests.contentapi.auth.tokens import ISSUER, KEYS, RSA, SECRET, SHARED, base64url
 from tests.thoroughness import scale_examples
 
 AUDIENCE = "contentapi"
@@ -145,10 +144,6 @@ def tokens(draw: Any) -> str:
     signed = ".".join(base64url(part.encode()) for part in (header, payload))
     signature = base64url(key.signer.sign(signed.encode()))
     return f"{signed}.{draw(some.sampled_from([signature] * 8 + [signature + '=', signature[:-2], '']))}"
-
-
-def base64url(content: bytes) -> str:
-    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def pyjwt_accepts(token: str) -> bool:

@@ -15,6 +15,7 @@ from contentapi.desk.webhooks.admin import describe_state
 from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.signing import decrypt_secret
 from tests.admin_forms import get_form_errors, open_form, read_form
+from tests.blog.test_history_admin import get_messages
 from tests.event_log import relay
 from tests.factories import make_post, make_user
 from tests.webhook_rows import URL, make_webhook
@@ -46,10 +47,6 @@ def act(admin_client: Client, webhook: Webhook, action: str, **edits: Any) -> An
 
 def send_form(admin_client: Client, page: str, **edits: Any) -> Any:
     return admin_client.post(page, {**open_form(admin_client, page), **edits})
-
-
-def read_messages(response: Any) -> list[str]:
-    return [str(message) for message in response.context["messages"]]
 
 
 def test_admin_creates_a_webhook_and_sees_its_secret_once(admin_client: Client, admin_user: User) -> None:
@@ -170,5 +167,5 @@ def test_replay_sends_the_events_of_the_last_hours_again(admin_client: Client, a
 
     response = act(admin_client, webhook, "replay", hours="24", only_failed="")
 
-    assert read_messages(response) == ["1 event is sent again."]
+    assert get_messages(response) == ["1 event is sent again."]
     assert [delivery.type for delivery in Delivery.objects.all()] == ["post.created"]

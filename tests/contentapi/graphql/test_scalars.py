@@ -29,6 +29,7 @@ def as_postgresql_prints(moment: datetime) -> str:
     return text
 
 
+@pytest.mark.property
 @pytest.mark.django_db
 @settings(deadline=None)
 @given(MOMENTS)
@@ -89,6 +90,7 @@ def test_other_value_is_rejected(value: Any) -> None:
     assert raised.value.message == WRONG
 
 
+@pytest.mark.property
 @given(st.text() | st.from_regex(r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9:.]{5,20}([Zz]|[-+][0-9:]{4,6})?\Z"))
 def test_any_text_is_parsed_or_rejected(text: str) -> None:
     moment = None

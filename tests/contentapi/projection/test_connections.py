@@ -203,6 +203,7 @@ query ($filter: PostFilter, $order: PostOrder, $first: Int, $last: Int, $after: 
 """
 
 
+@pytest.mark.thorough
 def test_cached_statements_return_the_same_as_new_ones() -> None:
     fill()
     first = run(ROOT, {"first": 2}, actor=ACTORS["operator"]).data["postsConnection"]["edges"][0]["cursor"]

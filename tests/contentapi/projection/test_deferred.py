@@ -55,6 +55,7 @@ def deferred(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(projection.fields[name], "is_deferred", True)
 
 
+@pytest.mark.thorough
 def test_json_is_that_of_one_statement(subtests: pytest.Subtests, request: pytest.FixtureRequest) -> None:
     fill()
     cases = [(name, actor) for name in DOCUMENTS_TO_COMPARE for actor in ("author", "editor")]

@@ -145,6 +145,7 @@ def test_aliases_that_differ_after_63_bytes_stay_distinct(first: str, second: st
     assert list(data["post"].items()) == [(first, str(POSTS[0])), (second, "1")]
 
 
+@pytest.mark.thorough
 def test_many_documents_keep_both_caches_within_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for cache in (DOCUMENTS, STATEMENTS):
         monkeypatch.setattr(cache, "limit", cache.limit // 4)

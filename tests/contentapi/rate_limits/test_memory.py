@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import ceil
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ def most_in_a_window(accepted: Sequence[tuple[float, int]]) -> int:
     return max(sum(amount for moment, amount in accepted if begin <= moment <= begin + WINDOW) for begin, _ in accepted)
 
 
+@pytest.mark.property
 @given(sequences)
 def test_counter_accepts_what_the_model_accepts(sequence: list[tuple[int, int]]) -> None:
     clock, accepted = Clock(), Hits()
@@ -44,6 +46,7 @@ def test_counter_accepts_what_the_model_accepts(sequence: list[tuple[int, int]])
     assert most_in_a_window(accepted) <= LIMIT
 
 
+@pytest.mark.property
 @given(sequences)
 def test_request_succeeds_after_the_wait_and_not_a_second_earlier(sequence: list[tuple[int, int]]) -> None:
     clock = Clock()

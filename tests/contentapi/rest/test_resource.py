@@ -6,15 +6,11 @@ from typing import Any
 import pytest
 
 from contentapi.core.identity import Role
+from tests.behaviour.rate_limits import read_remaining_units
 from tests.factories import make_actor, make_author, make_post, make_user
 from tests.resources import send_request
 
-RATE = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 NEW = {"title": "Hello", "body": "A first post."}
-
-
-def read_remaining_units(response: Any) -> dict[str, int]:
-    return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}
 
 
 @pytest.mark.parametrize("method", ["RESPOND", "ANSWER", "METHODS", "__CLASS__", "TRACE"])

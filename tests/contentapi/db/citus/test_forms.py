@@ -26,9 +26,10 @@ from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection.statements import STATEMENTS
 from tests.blog.markdown_files import build_file, import_text
 from tests.blog.post_deletions import delete, restore
+from tests.blog.post_versions import edit
 from tests.blog.search_posts import find, make_library
 from tests.blog.stored_images import make_ready_image
-from tests.blog.test_slugs import create_post, edit_post
+from tests.blog.test_slugs import create_post
 from tests.contentapi.db.citus.claims_table import CREATE
 from tests.contentapi.projection.execution import recorded, run
 from tests.contentapi.projection.fixture_rows import ACTORS, fill
@@ -71,7 +72,7 @@ def test_slug_of_a_post_is_refused_and_that_of_a_deleted_draft_is_free(editor: A
     with pytest.raises(Conflict):
         create_post(editor, slug="ebb")
     with pytest.raises(Conflict):
-        edit_post(editor, other, slug="ebb")
+        edit(other, editor, slug="ebb")
 
     services.delete_post(actor=editor, post_id=str(draft.pk))
 

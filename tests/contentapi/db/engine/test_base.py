@@ -178,6 +178,7 @@ def test_parameters_are_encoded_by_their_type() -> None:
     assert texts == [None, b"2026-11-21T09:30:00+00:00", "é".encode(), b"draft", b"7", b"t", b"{}", b"{1,NULL}"]
 
 
+@pytest.mark.property
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))))
 def test_postgresql_reads_the_items_of_an_encoded_array(items: list[str]) -> None:
     (text,) = read_column(execute("default", "", b"SELECT to_json($1::text[])", [items], prepare=False), 0)

@@ -14,7 +14,7 @@ from contentapi.events.webhooks import sending
 from contentapi.events.webhooks.addresses import AddressRefused, parse_url
 from contentapi.events.webhooks.sending import ReceivedResponse
 from tests.contentapi.events.webhooks.address_tricks import GLOBAL, HOSTS, RESOLUTIONS, URLS, Resolution
-from tests.environment import set_environment
+from tests.contentapi.events.webhooks.test_addresses import allow
 from tests.receiver_behaviours import REDIRECTS, accept, respond
 from tests.webhook_receivers import Receiver
 
@@ -62,10 +62,6 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Resolution, int], None]
 def listener() -> Iterator[Receiver]:
     with Receiver(accept) as receiver:
         yield receiver
-
-
-def allow(settings: Settings, *networks: str) -> None:
-    set_environment(settings, CONTENTAPI_WEBHOOK_NETWORKS=",".join(networks))
 
 
 def attempt(url: str) -> ReceivedResponse:

@@ -130,6 +130,7 @@ def test_result_is_recorded_after_an_error_that_passes(monkeypatch: pytest.Monke
     assert list_states(webhook) == ["delivered"]
 
 
+@pytest.mark.thorough
 @with_transactions
 def test_two_senders_at_once_send_each_event_once_and_in_order() -> None:
     with Receiver(delay(0.002)) as receiver:

@@ -63,6 +63,7 @@ def test_slow_response_ends_in_time() -> None:
         assert reply.status is None or "body" in name or "chunk" in name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("behave", ENDLESS.values(), ids=ENDLESS)
 @pytest.mark.usefixtures("shorten")
 def test_endless_response_is_cut_off(behave: Behaviour) -> None:
