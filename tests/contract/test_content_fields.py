@@ -14,6 +14,7 @@ from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinition
 from blog.models import CONTENT_FIELDS, COVER, OPTIONAL, RENDERED, VERSIONED, Post, PostSearch
 from blog.selectors.posts import LOOKUPS, PostCriteria
 
+pytestmark = pytest.mark.thorough  # and `make check`
 MODEL, SDL, SELECTORS = "blog/models/posts.py", "schema/blog.graphql", "blog/selectors/posts.py"
 CONTENT = [field.name for field in CONTENT_FIELDS]
 TYPES = ("Post", "CreatePostInput", "UpdatePostInput", "WorkingCopy", "SaveWorkingCopyInput")

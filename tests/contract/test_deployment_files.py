@@ -17,6 +17,7 @@ from jsonschema_rs import Draft202012Validator
 from contentapi.conf.environment import Environment
 from tests.e2e.units import UNITS, read_unit
 
+pytestmark = pytest.mark.thorough
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 KUBERNETES_VERSION = "1.30"  # an old version in wide use; the files use stable parts only
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
@@ -52,7 +53,6 @@ def find_pods() -> Iterator[tuple[str, dict[str, Any]]]:
 PODS = dict(find_pods())
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=NAMES)
 def test_manifest_conforms_to_the_schema_of_kubernetes(manifest: dict[str, Any]) -> None:
     import kubernetes_validate  # takes as long as many tests, and is imported by the process that needs it
@@ -140,7 +140,6 @@ def test_server_is_replaced_without_a_gap() -> None:
     assert waiting + 30 < server["template"]["spec"]["terminationGracePeriodSeconds"]
 
 
-@pytest.mark.thorough
 def test_compose_file_conforms_to_the_schema_of_compose() -> None:
     schema = json.loads((files("check_jsonschema") / "builtin_schemas/vendor/compose-spec.json").read_text())
 

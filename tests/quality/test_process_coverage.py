@@ -7,7 +7,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from coverage import CoverageData
 
 from tests.quality.configuration import ROOT, read_table
 from tests.quality.process_coverage import VARIABLES
@@ -37,6 +36,8 @@ def test_processes_and_their_forks_are_measured(tmp_path: Path, end: str) -> Non
 
 def list_measured_files(folder: Path) -> set[str]:
     """Return the files with executed lines, added up over the data files in a folder."""
+    from coverage import CoverageData  # the processes of `make test` need not import it
+
     files: set[str] = set()
     for file in folder.iterdir():
         data = CoverageData(str(file))
