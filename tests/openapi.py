@@ -110,8 +110,7 @@ def find_problems(schema: Mapping[str, Any], value: Any) -> list[str]:
 
 @cache  # each takes milliseconds, and most responses have the same headers and errors
 def build_validator(schema: str) -> Draft202012Validator:
-    whole = {**json.loads(schema), "components": DOCUMENT["components"]}
-    return Draft202012Validator(whole, validate_formats=True)
+    return Draft202012Validator({**json.loads(schema), "components": DOCUMENT["components"]}, validate_formats=True)
 
 
 def iterate_examples(node: Any, place: str = "") -> Iterator[tuple[str, Mapping[str, Any], Any]]:

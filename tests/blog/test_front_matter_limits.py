@@ -99,6 +99,7 @@ def collect_no_garbage() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("collect_no_garbage")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_front_matter_of_any_size_is_read_or_refused(name: str) -> None:

@@ -29,7 +29,6 @@ def read_timing(folder: Path, name: str) -> tuple[list[int], int | None]:
         return durations, image.info.get("loop")
 
 
-@pytest.mark.thorough
 def test_animation_has_the_times_that_browsers_show(tmp_path: Path) -> None:
     for content, expected in [
         (
@@ -51,6 +50,7 @@ def test_animation_has_the_times_that_browsers_show(tmp_path: Path) -> None:
             assert read_timing(tmp_path, name) == (timing[0], loop)
 
 
+pytestmark = pytest.mark.thorough
 SMALL = draw(80, 40)
 
 
@@ -101,7 +101,6 @@ PARTS: list[Callable[[], bytes]] = [
 ]
 
 
-@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 def test_parts_that_no_picture_needs_make_none_invalid(tmp_path: Path) -> None:
     expected = SMALL.getpixel((40, 20))

@@ -22,6 +22,7 @@ from tests.blog.test_models import TABLES
 from tests.contentapi.projection.test_plans import iterate_nodes
 from tests.factories import make_actor, make_author
 
+pytestmark = pytest.mark.thorough
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 BY_BOTH = "blog_coauthorship_newest blog_post_pkey"
 

@@ -195,6 +195,7 @@ REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
 OF_EACH_STATUS = {status: name for name, rows in REFUSALS.items() for status, _ in rows}
 
 
+@pytest.mark.thorough
 def test_error_responses_are_as_described(subtests: pytest.Subtests, world: World) -> None:
     problems = {"Accept": "application/problem+json"}
     for name, rows in REFUSALS.items():

@@ -14,6 +14,7 @@ from tests.contract.permissions import OWN
 from tests.contract.test_admin_urls import build_urls, find_patterns, list_parameters
 from tests.contract.worlds import make_worlds, roll_back
 
+pytestmark = pytest.mark.thorough
 NUL, LONG = "%00", "%ED%A0%80" + "x" * 10_000  # in an address: LONG begins with a lone surrogate
 # Of pages that are no lists: what they read from their address or their form
 NAMES = [
@@ -41,7 +42,6 @@ def list_queries(name: str) -> Iterator[list[str]]:
         yield NAMES
 
 
-@pytest.mark.thorough
 def test_text_that_no_database_can_store_is_refused_in_every_address(desk: tuple[Client, dict[str, str]]) -> None:
     browser, urls = desk
 
@@ -50,7 +50,6 @@ def test_text_that_no_database_can_store_is_refused_in_every_address(desk: tuple
     assert {name: status for name, status in statuses.items() if status != 400} == {}
 
 
-@pytest.mark.thorough
 def test_no_parameter_of_an_address_is_a_failure(desk: tuple[Client, dict[str, str]]) -> None:
     browser, urls = desk
 
@@ -63,7 +62,7 @@ def test_no_parameter_of_an_address_is_a_failure(desk: tuple[Client, dict[str, s
     assert {key: status for key, status in statuses.items() if status >= 500} == {}
 
 
-@pytest.mark.parametrize("text", [NUL, pytest.param(LONG, marks=pytest.mark.thorough)], ids=["NUL", "long"])
+@pytest.mark.parametrize("text", [NUL, LONG], ids=["NUL", "long"])
 def test_no_part_of_a_path_is_a_failure(desk: tuple[Client, dict[str, str]], text: str) -> None:
     browser, _ = desk
     urls = [
@@ -83,7 +82,6 @@ def test_no_part_of_a_path_is_a_failure(desk: tuple[Client, dict[str, str]], tex
         assert set(statuses.values()) == {400}
 
 
-@pytest.mark.thorough
 def test_no_value_of_a_form_is_a_failure(desk: tuple[Client, dict[str, str]]) -> None:
     browser, urls = desk
     statuses = {}

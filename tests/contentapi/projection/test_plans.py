@@ -21,6 +21,7 @@ from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.fixture_rows import ACTORS
 from users.models import User
 
+pytestmark = pytest.mark.thorough
 BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 FIELDS = "id title tags commentCount author { id name avatarUrl } comments { id body author { name } }"

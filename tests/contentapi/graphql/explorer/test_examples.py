@@ -39,6 +39,7 @@ def list_root_fields(text: str) -> set[str]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example["title"] for example in EXAMPLES])
 def test_example_is_valid_and_its_variables_fit(example: dict[str, Any]) -> None:
     operation = parse_operation(example["query"])
