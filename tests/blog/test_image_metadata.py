@@ -50,7 +50,6 @@ def test_animation_has_the_times_that_browsers_show(tmp_path: Path) -> None:
             assert read_timing(tmp_path, name) == (timing[0], loop)
 
 
-pytestmark = pytest.mark.thorough
 SMALL = draw(80, 40)
 
 

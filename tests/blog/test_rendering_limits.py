@@ -24,7 +24,6 @@ def fill(text: str) -> str:
     return (text * (MAX_BODY // len(text) + 1))[:MAX_BODY]
 
 
-pytestmark = pytest.mark.thorough
 PROSE = "A **boat** is named [after](https://a.invalid/b) a person, `and` _can_ swim; the list is long.\n"
 
 
@@ -32,7 +31,7 @@ ORDINARY = [
     fill(f"## Title\n\n{PROSE * 5}\n- one\n- two\n\n> quote\n\n"),
     fill("word "),
     fill("\n"),
-    fill("a|b\n-|-\n"),
+    pytest.param(fill("a|b\n-|-\n"), marks=pytest.mark.thorough),
 ]
 PIECES = (
     "[a](", "- a\n", "[", "![", "*a_", "a\n=\n", "a_b_", "a*b*", "`", "`a``", "~a", "|", "a|", "[^a]", "<", "&",
@@ -47,6 +46,7 @@ def test_longest_ordinary_text_is_rendered(text: str) -> None:
     assert not render_markdown(text).startswith("<pre>")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("length", [5_000, MAX_BODY])
 def test_repeated_piece_is_rendered_in_a_thread_with_a_small_stack(piece: str, length: int) -> None:
@@ -87,7 +87,7 @@ def test_text_of_extreme_depth_is_shown_as_it_is() -> None:
         "- A\n  - boat\n    > sails\n\n---\n",
     ],
 )
-@pytest.mark.parametrize("length", [50_000, MAX_BODY])
+@pytest.mark.parametrize("length", [50_000, pytest.param(MAX_BODY, marks=pytest.mark.thorough)])
 def test_long_text_with_html_of_imported_posts_is_rendered(block: str, length: int) -> None:
     assert not render_markdown(block * (length // len(block))).startswith("<pre>")
 
