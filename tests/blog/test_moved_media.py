@@ -52,7 +52,6 @@ def test_files_are_copied_and_an_interrupted_run_is_continued(
     assert len(list_files(source)) == 5
 
 
-@pytest.mark.thorough
 def test_file_of_another_size_is_copied_again(source: FolderStorage, media: FolderStorage) -> None:
     media.put(NAMES[2], io.BytesIO(b"x"))
 
