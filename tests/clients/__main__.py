@@ -148,12 +148,8 @@ def find_version(client: Client) -> str:
         code = f"from importlib.metadata import version; print(version({client.package!r}))"
         return run([str(PYTHON), "-c", code], ROOT, dict(os.environ))[0]
     if client.package in ("curl", "node"):
-        return (
-            run([client.package, "--version"], ROOT, dict(os.environ))[0]
-            .removeprefix("curl ")
-            .removeprefix("v")
-            .split(" (")[0]
-        )
+        printed = run([client.package, "--version"], ROOT, dict(os.environ))[0]
+        return printed.removeprefix("curl ").removeprefix("v").split()[0]
     folder = INSTALLED / "javascript"
     for modules in (folder / client.name / "node_modules", folder / "node_modules"):
         package = modules / client.package / "package.json"

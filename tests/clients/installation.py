@@ -10,10 +10,9 @@ import sys
 from pathlib import Path
 
 from tests.clients.catalogue import HERE, Client, Runtime
-from tests.deployment.processes import ROOT
+from tests.deployment.processes import INSTALL_PACKAGES, ROOT
 
 INSTALLED = ROOT / "var" / "clients"
-NPM = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
 UV = [sys.executable, "-m", "uv"]  # a tenth of the time of pip
 PYTHON = INSTALLED / "venv/bin/python"
 
@@ -43,7 +42,7 @@ def install(runtime: Runtime) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     copy_sources(sources, folder)
     if runtime is Runtime.NODE:
-        run(NPM, folder)
+        run(INSTALL_PACKAGES, folder)
     else:
         run([*UV, "venv", "--quiet", "--clear", "--python", sys.executable, str(PYTHON.parents[1])], folder)
         options = ["--quiet", "--require-hashes", "--no-build", "--python", str(PYTHON)]

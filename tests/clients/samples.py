@@ -7,10 +7,12 @@ commands must equal their output. The server is at localhost:8000 and streams at
 documentation.
 
 The installed versions are pinned: packages of npm by the day of the lock file, those of Python by the lock file itself.
+In place of pip, uv installs these, in a tenth of its time.
 """
 
 import re
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +27,11 @@ PAGE = ROOT / "docs" / "clients.md"
 RESPONSE = "text response"
 ATTRIBUTE = re.compile(r"(client|file)=(\S+)")
 PIN = re.compile(r"^(?P<name>[\w.-]+)(?:\[[^]]*\])?(?P<rest>==[^\\\n]+)", re.MULTILINE)  # constraints have no extras
+WITH_PIP = f"""
+"{sys.executable}" -m uv venv --quiet --python "{sys.executable}" .venv
+. .venv/bin/activate
+pip() {{ "{sys.executable}" -m uv pip "$@" --python .venv; }}
+"""
 LOCKED_ON = "2026-11-23"  # when javascript/package-lock.json was last written
 
 
@@ -49,7 +56,7 @@ def read_samples(page: Path = PAGE) -> list[Sample]:
 
 
 def pin_versions() -> dict[str, str]:
-    """Write the constraints of pip. Return the environment variables that pin what a recipe installs."""
+    """Write the constraints of uv. Return the environment variables that pin what a recipe installs."""
     constraints = INSTALLED / "constraints.txt"
     pins = PIN.finditer((HERE / "python/requirements.txt").read_text())
     constraints.write_text("".join(f"{pin['name']}{pin['rest']}\n" for pin in pins))
@@ -57,8 +64,7 @@ def pin_versions() -> dict[str, str]:
         "npm_config_before": LOCKED_ON,
         "npm_config_prefer_offline": "true",
         "npm_config_update_notifier": "false",
-        "PIP_CONSTRAINT": str(constraints),
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "UV_CONSTRAINT": str(constraints),
     }
 
 
@@ -72,7 +78,7 @@ def follow_recipe(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     commands = [sample for sample in samples if not sample.file]
-    script = ""
+    script = WITH_PIP if any("pip install" in sample.block.text for sample in commands) else ""
     for sample in samples:
         text = sample.block.text
         for written, port in ports.items():

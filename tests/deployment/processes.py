@@ -1,6 +1,7 @@
 """The programs of a deployment: how each is started, awaited and stopped."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,8 @@ from typing import Any
 
 import psutil
 
+from contentapi.frontend.build import INSTALL
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 180  # seconds; the machine may be busy
 TIME_TO_STOP = 15
@@ -23,6 +26,9 @@ COMMANDS = {
     "stream": [sys.executable, "manage.py", "stream"],
 }
 SERVERS = ("granian", "gunicorn")
+# Bun needs a twentieth of npm's processor time for the packages of a package-lock.json. CI has it.
+BUN = ["bun", "install", "--frozen-lockfile", "--linker=hoisted", "--ignore-scripts", "--silent"]
+INSTALL_PACKAGES = BUN if shutil.which("bun") else INSTALL
 UNREACHED_RATES = {f"CONTENTAPI_RATE_{name}": "999999999/minute" for name in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
 Process = subprocess.Popen[bytes]
 OURS = ("DATABASE", "REDIS", "JWT_", "SECRET_KEY", "CONTENTAPI", "DJANGO_", "PORT", "PG")
@@ -76,6 +82,12 @@ def run_program(*command: str | Path, given: str = "", **options: Any) -> subpro
     """Run a program to its end, with `given` on its standard input. Return its status and its output."""
     options = {"timeout": PATIENCE, **options}
     return subprocess.run(command, input=given, capture_output=True, text=True, check=False, **options)
+
+
+def install_packages(folder: Path) -> None:
+    """Install the packages for Node that the lock file of a folder names."""
+    done = run_program(*INSTALL_PACKAGES, cwd=folder)
+    assert done.returncode == 0, done.stderr
 
 
 def wait_until(condition: Callable[[], object], what: str, patience: float = PATIENCE) -> float:

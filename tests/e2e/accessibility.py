@@ -1,13 +1,12 @@
 """Checks of a page by axe-core and by the keyboard."""
 
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.deployment.processes import PATIENCE
+from tests.deployment.processes import install_packages
 
 AXE = Path(__file__).parent / "axe"
 SERIOUS = {"serious", "critical"}
@@ -17,9 +16,7 @@ MOST_PARTS = 20  # of an element that has the focus several times
 def install_axe(folder: Path) -> str:
     """Install axe-core in an empty folder. Return its source."""
     shutil.copytree(AXE, folder / "axe")
-    command = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
-    done = subprocess.run(command, cwd=folder / "axe", capture_output=True, text=True, check=False, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
+    install_packages(folder / "axe")
     return (folder / "axe/node_modules/axe-core/axe.min.js").read_text()
 
 

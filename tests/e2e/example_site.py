@@ -15,14 +15,14 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+import pytest
 from playwright.sync_api import Browser
 
-from contentapi.frontend.build import INSTALL
 from tests.deployment.checkout import Run
-from tests.deployment.processes import ROOT, run_program
+from tests.deployment.processes import ROOT, install_packages, run_program
 
-EXAMPLE = ROOT / "examples" / "site"
-NOT_TRACKED = shutil.ignore_patterns("node_modules", ".svelte-kit", "build", "schema.graphql", "graphql-env.d.ts")
+BUILT = ("build", "schema.graphql", "graphql-env.d.ts", "next-env.d.ts")
+NOT_TRACKED = shutil.ignore_patterns("node_modules", ".svelte-kit", ".next", ".env.local", *BUILT)
 NODE = (20, 19)
 
 
@@ -96,14 +96,13 @@ class Visit:
         self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
 
 
-def read_node_version() -> tuple[int, ...]:
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
-
-
-def install(folder: Path) -> None:
-    done = subprocess.run(INSTALL, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def copy_example(name: str, folder: Path) -> None:
+    """Copy an example, and install its packages."""
+    version = tuple(int(number) for number in re.findall(r"\d+", run_program("node", "--version").stdout))
+    if version < NODE:
+        pytest.skip("Node is older than 20.19, which the example needs")
+    shutil.copytree(ROOT / "examples" / name, folder, ignore=NOT_TRACKED)
+    install_packages(folder)
 
 
 @contextmanager

@@ -2,14 +2,13 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.deployment.live_server import LiveServer
-from tests.deployment.processes import PATIENCE
+from tests.deployment.processes import install_packages, run_program
 
 pytestmark = [
     pytest.mark.servers,
@@ -28,9 +27,9 @@ EXCLUDED = {
 
 def run_audit(folder: Path, url: str) -> list[dict[str, Any]]:
     shutil.copytree(AUDIT, folder)
-    for command in (["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], ["node", "run.mjs", url]):
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
-        assert done.returncode == 0, done.stderr
+    install_packages(folder)
+    done = run_program("node", "run.mjs", url, cwd=folder)
+    assert done.returncode == 0, done.stderr
     results: list[dict[str, Any]] = json.loads(done.stdout)
     return results
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -16,14 +15,12 @@ from playwright.sync_api import Browser, Page, Response, expect
 from contentapi.frontend.build import has_node
 from tests.deployment.checkout import Checkout, Run
 from tests.deployment.ports import find_free_port
-from tests.deployment.processes import PATIENCE, ROOT, start_process, wait_until
+from tests.deployment.processes import PATIENCE, start_process, wait_until
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.desk_pages import log_in
-from tests.e2e.example_site import NODE, Site, install, read_node_version
+from tests.e2e.example_site import Site, copy_example
 from tests.e2e.http_client import HttpClient, HttpResponse
 
-EXAMPLE = ROOT / "examples" / "next"
-NOT_TRACKED = shutil.ignore_patterns("node_modules", ".next", "next-env.d.ts", ".env.local")
 NEXT = "node_modules/next/dist/bin/next"
 TYPES = ["post.*", "author.updated", "image.*"]
 KEPT = "3600"  # seconds for which a page is kept, unless a webhook says that it is old
@@ -81,14 +78,11 @@ class NextSite(Site):
 @pytest.fixture
 def site(checkout: Checkout, tmp_path: Path) -> Iterator[NextSite]:
     """The example, built and served, at the address that CONTENTAPI_PREVIEW_URL names."""
-    if read_node_version() < NODE:
-        pytest.skip("Node is older than 20.19, which the example needs")
     folder = tmp_path / "site"
-    shutil.copytree(EXAMPLE, folder, ignore=NOT_TRACKED)
     port = find_free_port()
     address = f"http://localhost:{port}/api/preview?token={{token}}&path=/blog/{{slug}}"
     run = checkout.run(CONTENTAPI_PREVIEW_URL=address, CONTENTAPI_WEBHOOK_NETWORKS="127.0.0.0/8")
-    install(folder)
+    copy_example("next", folder)
     run.wait_until_ready()
     site = NextSite(folder, run, port)
     site.build()

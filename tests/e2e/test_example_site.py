@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from tests.deployment.checkout import Checkout
 from tests.deployment.ports import find_free_port
 from tests.deployment.processes import PATIENCE, start_process, wait_until
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
-from tests.e2e.example_site import EXAMPLE, NODE, NOT_TRACKED, Site, Visit, install, read_node_version, serve
+from tests.e2e.example_site import Site, Visit, copy_example, serve
 from tests.e2e.http_client import HttpClient
 
 DRAFT = "Notes for the winter issue"
@@ -31,17 +30,14 @@ pytestmark = [*NEEDS_CHROMIUM, pytest.mark.skipif(not has_node(), reason="Node a
 @pytest.fixture
 def site(checkout: Checkout, tmp_path: Path) -> Iterator[Site]:
     """The example with its packages, served at an origin whose scripts may call the server. Nothing is built yet."""
-    if read_node_version() < NODE:
-        pytest.skip("Node is older than 20.19, which the example needs")
     folder = tmp_path / "site"
-    shutil.copytree(EXAMPLE, folder, ignore=NOT_TRACKED)
     port = find_free_port()
     run = checkout.run(
         CORS_ALLOWED_ORIGINS=f"http://localhost:{port}",
         CONTENTAPI_RATE_ANONYMOUS="9999/minute",
         CONTENTAPI_WEBHOOK_NETWORKS="127.0.0.0/8",
     )
-    install(folder)
+    copy_example("site", folder)
     run.wait_until_ready()
     with serve(folder / "build", port):
         yield Site(folder, run, port)
