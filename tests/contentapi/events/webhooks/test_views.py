@@ -28,6 +28,7 @@ def test_deliveries_have_pages_by_cursor(admin_actor: Actor) -> None:
     newest_first = [str(delivery.pk) for delivery in reversed(list_deliveries(webhook))]
     assert [item["id"] for item in first["data"]] == newest_first[:2]
     assert ([item["id"] for item in second["data"]], second["next_cursor"]) == (newest_first[2:], None)
+    assert send_request("GET", f"{path}?state=lost", actor=admin_actor).status == 400
 
 
 def test_deliveries_have_no_offset_because_they_are_not_counted(admin_actor: Actor) -> None:
