@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.places import PEERS, ROOT, WORK
 from contentapi.bootstrap import VENV, is_optimised
+from tests.deployment.processes import INSTALL_PACKAGES
 
 PROBE = "from contentapi.bootstrap import is_optimised; exit(not is_optimised())"
 NODE = WORK / "node"
@@ -90,7 +91,7 @@ def install_node() -> None:
         NODE / "node_modules",
         NODE_PEERS / "package-lock.json",
         # No peer needs an install script. Without scripts, all files come from the registry.
-        lambda: run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], NODE),
+        lambda: run(INSTALL_PACKAGES, NODE),
     )
 
 
