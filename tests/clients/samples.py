@@ -1,4 +1,4 @@
-"""The recipes of docs/clients.md, followed exactly as they are.
+"""The recipes of docs/clients.md, followed as they are.
 
 The info string of a block names the client: ```` ```sh client=urql ````. The blocks of a client are its recipe, which
 begins in an empty folder. A block with `file=NAME` is saved under this name. The others are commands: one shell
@@ -7,7 +7,7 @@ commands must equal their output. The server is at localhost:8000 and streams at
 documentation.
 
 The installed versions are pinned: packages of npm by the day of the lock file, those of Python by the lock file itself.
-In place of pip, uv installs these, in a tenth of its time.
+uv makes the virtual environment that the page names once, and takes the place of pip: both in a tenth of the time.
 """
 
 import re
