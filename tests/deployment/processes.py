@@ -86,7 +86,7 @@ def run_program(*command: str | Path, given: str = "", **options: Any) -> subpro
 
 def install_packages(folder: Path) -> None:
     """Install the packages for Node that the lock file of a folder names."""
-    done = run_program(*INSTALL_PACKAGES, cwd=folder)
+    done = run_program(*INSTALL_PACKAGES, cwd=folder, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.deployment.live_server import LiveServer
-from tests.deployment.processes import install_packages, run_program
+from tests.deployment.processes import PATIENCE, install_packages, run_program
 
 pytestmark = [
     pytest.mark.servers,
@@ -28,7 +28,7 @@ EXCLUDED = {
 def run_audit(folder: Path, url: str) -> list[dict[str, Any]]:
     shutil.copytree(AUDIT, folder)
     install_packages(folder)
-    done = run_program("node", "run.mjs", url, cwd=folder)
+    done = run_program("node", "run.mjs", url, cwd=folder, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     results: list[dict[str, Any]] = json.loads(done.stdout)
     return results
